@@ -31,7 +31,7 @@ use world::{WORLDS, World};
 pub use options::Options;
 pub use report::Report;
 
-/// Explores every model that the options want, and says of each what was found as soon as it is.
+/// Explores every model that the options want, and reports the findings of each as soon as it is done.
 ///
 /// # Errors
 /// When a model cannot be set up, or what is found cannot be said. A violation is no error here: see [`Report::verdict`].

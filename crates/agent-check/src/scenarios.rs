@@ -20,7 +20,7 @@ pub trait Story {
     /// A scenario ended, if one was told, and the next begins.
     fn begin(&mut self);
 
-    /// Takes a line; what came of it, a line each.
+    /// Performs a line and returns the answers, one a line.
     fn perform(&mut self, line: &str) -> String;
 }
 

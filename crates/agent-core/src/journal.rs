@@ -1,8 +1,8 @@
 //! The journal: what happened in a session, in order, enough to rebuild it.
 //!
 //! The first record is the [`Header`]; every other is an event from outside with its time, or a note that an effect is about to begin.
-//! Replaying the events through an [`Agent`](crate::agent::Agent) made from the header gives the same agent, because it reads nothing else. Refused
-//! events are recorded too, and refused again. What follows from an event is not recorded.
+//! Replaying the events through an [`Agent`](crate::agent::Agent) made from the header gives the same agent, because it reads nothing else.
+//! Refused events are recorded too, and refused again. What follows from an event is not recorded.
 //!
 //! [`Replayer`] takes records one by one, in little memory; [`replay`] takes them all. [`Format`] reads the lines that this and earlier
 //! versions wrote.
@@ -50,7 +50,7 @@ pub enum Entry {
     Lifecycle(LifecycleEntry),
 }
 
-/// What a record says of an agent's lifecycle.
+/// What a record says about an agent's lifecycle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum LifecycleEntry {

@@ -23,8 +23,8 @@ pub struct HooksConfig {
     pub git_timeout_ms: u64,
     /// What must not be written besides the names of [`agent_types::protected`], as absolute paths: the host's own files, for instance.
     pub protected: Vec<PathBuf>,
-    /// A file with the key by which the agent knows its own records of turns again; it is made where there is none. It has to lie where commands
-    /// cannot read it. Without one, whatever stands in the place of a record counts as one.
+    /// A file with the key by which the agent knows its own records of turns again; it is made where there is none. It must lie where
+    /// commands cannot read it. Without one, whatever stands in the place of a record counts as one.
     pub record_key: Option<PathBuf>,
     /// What commands do not read, as absolute paths. No copy of it is kept for undo: commands read what git keeps.
     pub hidden: Vec<PathBuf>,
@@ -88,7 +88,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Who commits where nobody is configured.
+    /// The committer when none is configured.
     #[must_use]
     pub fn agent() -> Self {
         Self { name: "agent".to_owned(), email: "agent@localhost".to_owned() }

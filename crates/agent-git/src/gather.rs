@@ -68,7 +68,7 @@ impl Found {
         entries.collect()
     }
 
-    /// The paths of which has to be known what `HEAD` has.
+    /// The paths whose entry in `HEAD` is needed.
     pub(crate) fn asked<'a>(&self, work: &Work<'a>) -> Vec<&'a str> {
         with_parents(&work.candidates.iter().map(|candidate| candidate.git_path.as_str()).collect::<Vec<_>>())
     }

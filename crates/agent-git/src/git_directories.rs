@@ -4,8 +4,8 @@ use crate::checkpoint::FOLDER;
 use crate::repository::Discovery;
 use std::path::{Path, PathBuf};
 
-/// Git's own directories of the repository that a directory lies in: of this working tree, and what working trees share. None where there is no
-/// repository with a working tree.
+/// Git's own directories of the repository that a directory lies in: of this working tree, and what working trees share. None where there
+/// is no repository with a working tree.
 #[must_use]
 pub fn git_directories(directory: &Path) -> Vec<PathBuf> {
     let Ok(directory) = directory.canonicalize() else { return Vec::new() };

@@ -128,8 +128,8 @@ impl RepositoryHooks {
         }
     }
 
-    /// A turn ended, or was interrupted: how its calls left the files is kept, in case no [`check_git`](Hook::check_git) followed them. What the
-    /// user changes from here on is the user's. Runs nothing.
+    /// A turn ended, or was interrupted: how its calls left the files is kept, in case no [`check_git`](Hook::check_git) followed them.
+    /// What the user changes from here on is the user's. Runs nothing.
     pub fn turn_ended(&self) {
         let Ok(repository) = self.repository() else { return };
         let mut memory = self.memory();

@@ -86,7 +86,7 @@ impl HeadWatch {
         }
     }
 
-    /// The hook itself committed. If nobody else did, the next look finds nothing new and needs no process.
+    /// The hook itself committed. If there is no other commit, the next look finds nothing new and needs no process.
     pub(crate) fn committed(&mut self, repository: &Repository, parent: Option<&str>, id: &str) {
         let mark = repository.head_mark();
         let alone =
@@ -99,7 +99,7 @@ impl HeadWatch {
     }
 }
 
-/// The commit at `HEAD`, or nothing when there is none yet.
+/// The commit at `HEAD`, or `None` before the first one.
 pub(crate) async fn head_commit(git: &Git<'_>) -> Result<Option<String>, GitError> {
     let answer = git.ask(&["rev-parse", "--verify", "--quiet", "HEAD"], Vec::new()).await?;
     Ok(answer.map(|text| String::from_utf8_lossy(&text).trim().to_owned()))

@@ -352,7 +352,7 @@ mod tests {
             std::thread::sleep(std::time::Duration::from_millis(30));
             fs::create_dir(home.work()).unwrap();
             assert_eq!(home.standing(&home.work()), Standing::Replaced, "{by_rename}");
-            // What the user saw is trusted, and not what came in its place while they thought about it.
+            // The content that the user saw is trusted, not a replacement made while they decided.
             home.trust(&before);
             assert!(!home.is_trusted(&home.work()));
         }

@@ -1,4 +1,4 @@
-//! What a provider has to be told: where the server is, the key, and how long to wait.
+//! The configuration of a provider: where the server is, the key, and how long to wait.
 
 use crate::cassette::{CassetteError, Recorder};
 use crate::client::base::{self, is_local};
@@ -58,8 +58,8 @@ impl ProviderConfig {
         base::server(&self.base_url)
     }
 
-    /// The proxy of the environment through which requests to the base URL go, without what may be secret in its URL. Servers on this machine
-    /// are asked directly. Nothing where the base URL is empty: then it is the provider that knows where it goes.
+    /// The proxy of the environment through which requests to the base URL go, without what may be secret in its URL. Servers on this
+    /// machine are asked directly. Nothing where the base URL is empty: then it is the provider that knows where it goes.
     ///
     /// # Errors
     /// [`ConfigError::BaseUrl`] when it is no URL that a provider can be reached at.
@@ -123,7 +123,8 @@ impl Default for Timeouts {
     }
 }
 
-/// The names of what sets a wait, in the host's own words: flags, say, or keys of a configuration. An error text names one that is not empty.
+/// The names of what sets a wait, in the host's own words: flags, say, or keys of a configuration. An error text names one that is not
+/// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitSettings {
     /// Of [`Timeouts::first_byte`].

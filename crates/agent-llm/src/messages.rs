@@ -14,7 +14,7 @@ pub(crate) struct UserShape {
     pub(crate) close: &'static [u8],
 }
 
-/// Writes the messages behind an opening bracket, or behind what stands there already.
+/// Writes the messages after an opening bracket, or after the messages already there.
 pub(crate) fn push_messages(out: &mut Vec<u8>, items: &mut dyn Iterator<Item = &Fragment>, user: &UserShape) {
     let mut in_user = false;
     for fragment in items {

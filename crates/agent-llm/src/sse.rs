@@ -9,9 +9,9 @@
 //! 3. Nothing is decoded: data is bytes, and its parser checks the UTF-8.
 //! 4. It needs an allocator and no operating system.
 //!
-//! It departs from the standard in two points. An event that the end of the stream finds without its blank line is given out, not dropped:
-//! servers leave that line out, and whether such an event is whole is told by its content, for a cut one does not parse. And the field
-//! `error:`, in which older llama-servers tell why they broke off, is the data of an event `error`.
+//! It departs from the standard in two points. An event without its blank line at the end of the stream is returned, not dropped:
+//! servers leave that line out, and its content shows whether such an event is whole, because a cut one does not parse. And the field
+//! `error:`, in which older llama-servers report why they broke off, is the data of an event `error`.
 //! `id` and `retry` are ignored: a model's answer cannot be resumed.
 
 use alloc::vec::Vec;

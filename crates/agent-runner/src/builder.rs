@@ -110,7 +110,7 @@ impl Builder {
         self
     }
 
-    /// Who is asked about calls. Without anybody, calls that have to be asked about are denied.
+    /// Who approves calls. Without an approver, calls that need approval are denied.
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);

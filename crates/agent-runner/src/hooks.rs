@@ -44,7 +44,7 @@ pub(crate) async fn run(
         },
         () = past_grace(&stop) => failed(String::from("stopped")),
         () = clock.sleep_ms(timeout_ms) => {
-            // It is told to stop before it is dropped, so that it can end what it started. What it says now comes too late.
+            // It is cancelled before it is dropped, so that it can end what it started. Its answer now comes too late.
             stop.cancel();
             let _ = tokio::time::timeout(Duration::from_millis(GRACE_MS), &mut work).await;
             failed(format!("it did not finish within {timeout_ms} ms"))

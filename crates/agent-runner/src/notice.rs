@@ -127,7 +127,7 @@ pub enum Notice {
     },
     /// A check ended.
     CheckFinished {
-        /// Of which commitment.
+        /// The commitment.
         commitment: CommitmentId,
         /// Its result.
         report: CheckReport,

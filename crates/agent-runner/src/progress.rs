@@ -26,7 +26,7 @@ impl Progress {
         Self { ticket, call, pieces, room, inbox }
     }
 
-    /// Reports what the call came to.
+    /// Reports the result of the call.
     pub(crate) fn end(&self, outcome: ToolOutcome) {
         let rest = self.pieces.lock().unwrap_or_else(PoisonError::into_inner).rest();
         self.send(rest);

@@ -45,7 +45,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Lets the session go on with another configuration than it has: what is made again of a session that was rebuilt, such as a model
+    /// Continues the session with another configuration: what is made again of a session that was rebuilt, such as a model
     /// call that ended with the program, is made with this one.
     #[must_use]
     pub fn reconfigured(mut self, config: SessionConfig) -> Self {
@@ -53,8 +53,9 @@ impl Runner {
         self
     }
 
-    /// Drives the agent until its session is shut down, the host detaches, the agent has ended, or the journal cannot be written. Nothing that
-    /// was started is left running; when this future is dropped instead, everything that runs is told to stop and is dropped a moment later.
+    /// Drives the agent until its session is shut down, the host detaches, the agent has ended, or the journal cannot be written. Nothing
+    /// that was started is left running; when this future is dropped instead, everything that runs is cancelled and is dropped a moment
+    /// later.
     ///
     /// # Panics
     /// Outside of a tokio runtime with timers.

@@ -115,7 +115,7 @@ fn inspected(toolbox: &Toolbox, call: ToolCall) -> CallFacts {
     CallFacts::new(call.id, finding)
 }
 
-/// Runs a call when there is room beside the others of its group, and reports what it came to. After a cancel it has a moment to end by
+/// Runs a call when its group has room for another, and reports the result. After a cancel it has a moment to end by
 /// itself; then it is dropped.
 pub(crate) async fn run(
     toolbox: Arc<Toolbox>,

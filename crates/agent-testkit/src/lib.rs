@@ -9,7 +9,7 @@
 //! the demo        demo: a repository with a bug, the model that mends it, and the check that it is mended
 //! ```
 //!
-//! Every stand-in is told beforehand what to do, records what it was asked, and says plainly when it was asked for more than it was told:
+//! Every stand-in is scripted beforehand, records its requests, and reports clearly when a request has no script:
 //! a scripted provider that has run out answers with an error instead of inventing something.
 //!
 //! Absent on purpose: assertions (a test makes its own from the records), randomness, and any knowledge of the driver.

@@ -128,7 +128,7 @@ impl Watch {
     }
 }
 
-/// How long work must go on before it tells something, and then again.
+/// How long work runs before its first progress report, and between reports.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// An operation as a tool.

@@ -38,7 +38,7 @@ pub(crate) fn program_of(plain: &str) -> &str {
     plain.split(' ').next().unwrap_or_default()
 }
 
-/// Whether a command changes where or how those behind it run.
+/// Whether a command changes where or how later ones run.
 pub(crate) fn carry_over(plain: &[String]) -> bool {
     let before = plain.split_last().map_or(&[][..], |(_, before)| before);
     before.iter().any(|command| programs::carries_over(program_of(command)))

@@ -27,7 +27,7 @@ pub enum FileText {
     Absent,
     /// A file with this text.
     Text(String),
-    /// Something of which nothing can be said here: a directory, bytes that are no text, a file that is too large.
+    /// Something without a preview: a directory, bytes that are not text, a file that is too large.
     Other,
 }
 

@@ -299,7 +299,7 @@ pub enum LlmErrorKind {
     Timeout,
     /// The connection could not be made or broke.
     Network,
-    /// What came is not the protocol, or was cut.
+    /// The response does not follow the protocol, or was cut.
     Protocol,
 }
 

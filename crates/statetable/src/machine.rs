@@ -166,7 +166,7 @@ pub struct Seat<'a, S, T> {
 /// All that one event did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[must_use = "the actions of a step have to be performed"]
+#[must_use = "the actions of a step must be performed"]
 #[non_exhaustive]
 pub struct Step<S, T, A, N = ()> {
     /// The rows that fired, in order; the first is the event's own. None on an event that came late, and on one that only passes through.

@@ -157,7 +157,7 @@ pub struct Rejected<S, T, R> {
     pub trigger: Option<T>,
     /// Why.
     pub reason: R,
-    /// The triggers that have a row here: what an event has to be to be accepted. Several may be one event, decided by the machine's data.
+    /// The triggers that have a row here: only these are accepted. Several may stand for one event, decided by the machine's data.
     pub accepted: Vec<T>,
 }
 

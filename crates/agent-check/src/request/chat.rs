@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions: a message a result, right behind the message with the calls.
+//! OpenAI Chat Completions: one message for each result, right after the message with the calls.
 //! Only the conversation is judged, and not the letters of names and ids: see [`super`].
 
 use super::Rule;

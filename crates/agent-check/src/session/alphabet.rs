@@ -104,7 +104,7 @@ pub fn all_answers() -> impl Iterator<Item = &'static str> {
     Question::ALL.into_iter().flat_map(Question::answers).chain(TROUBLES).copied()
 }
 
-/// One answer of each kind, for a question that nobody asked, or that was answered.
+/// One answer of each kind, for a question that was never asked or is already answered.
 pub const LATE: &[&str] = &[
     "answer late",
     "fail server late",

@@ -1,5 +1,5 @@
-//! Journals up to format 4 recorded the session and the lifecycle separately: what followed from the session stands there as an event of the
-//! lifecycle, and every message twice. They are read as they were written; the first event of a program that resumes such an agent
+//! Journals up to format 4 recorded the session and the lifecycle separately: what followed from the session stands there as an event of
+//! the lifecycle, and every message twice. They are read as they were written; the first event of a program that resumes such an agent
 //! joins both machines.
 
 use super::{Agent, Oversight, Step, signals};

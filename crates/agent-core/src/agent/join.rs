@@ -135,7 +135,7 @@ impl Agent {
         asked
     }
 
-    /// Ends the lifecycle, if there is one. Returns what has to be withdrawn of what it asked for.
+    /// Ends the lifecycle, if there is one. Returns the requested actions that must be withdrawn.
     pub(super) fn release(&mut self) -> Vec<lifecycle::Action> {
         let Some(oversight) = self.oversight.take() else { return Vec::new() };
         self.newest_ticket = Some(oversight.lifecycle.newest_ticket());

@@ -27,7 +27,7 @@ impl Step {
         Self { down, session: session::Step::empty(), up, rests: false, ends_run: false }
     }
 
-    /// Whether the session prompts, or the lifecycle reports what came of it.
+    /// Whether the session prompts, or the lifecycle reports an outcome.
     pub(super) fn has_an_end(&self) -> bool {
         let reports = |action: &lifecycle::Action| matches!(action, lifecycle::Action::ReportOutcome { .. });
         self.session.actions.contains(&session::Action::PromptForInput)
@@ -40,7 +40,7 @@ impl Step {
         self.down.is_empty() && self.session.is_empty() && self.up.is_empty()
     }
 
-    /// When the record of the event has to be durable. Steps of the lifecycle always require it, because others act on them.
+    /// When the record of the event must be durable. Steps of the lifecycle always require it, because others act on them.
     #[must_use]
     pub const fn durability(&self) -> Durability {
         if self.down.is_empty() && self.up.is_empty() { self.session.notes.durability } else { Durability::Now }

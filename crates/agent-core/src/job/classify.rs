@@ -15,8 +15,8 @@ use alloc::vec::Vec;
 use statetable::Ticket;
 
 impl Job {
-    /// Whether the event is a timer that the job does not wait for any more: it was withdrawn, or taken already. The driver cannot know that,
-    /// and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
+    /// Whether the event is a timer that the job does not wait for any more: it was withdrawn, or taken already. The driver cannot know
+    /// that, and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
     pub(super) fn is_late(&self, event: &Event) -> bool {
         let Event::RetryTimeout { ticket } = event else { return false };
         ticket.0 < self.next_ticket && !self.is_open(*ticket)

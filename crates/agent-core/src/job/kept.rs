@@ -1,4 +1,4 @@
-//! A job as it is kept: what is read back has to be one that could have been.
+//! The serialised job. Reading accepts only what could have existed.
 
 use super::Job;
 use super::table::{ActionKind, State};

@@ -1,7 +1,7 @@
 //! The job machine: one piece of work from its description to its audit record, over as many runs of an agent as that takes.
 //!
-//! A driver reports [`Event`]s and performs the [`Action`]s that [`Job::step`] returns; nothing else decides what becomes of a job. What moves
-//! where stands in [`table`].
+//! A driver reports [`Event`]s and performs the [`Action`]s that [`Job::step`] returns; nothing else decides what becomes of a job. What
+//! moves where stands in [`table`].
 //!
 //! ```text
 //! Pending -> Init (validate) -> DefineAgent (skill, model) -> Process (a whole run) -> End (audit record) -> Completed
@@ -179,7 +179,7 @@ impl Job {
         self.asked.is_some_and(|asked| asked.ticket == ticket)
     }
 
-    /// What was asked and is not answered, as it was asked and with the same ticket, so that a driver can go on after a restart: the
+    /// The requested action that has no answer yet, unchanged and with its ticket, so that a driver can continue after a restart: the
     /// wait for a retry from its start. What was told to stop is followed by its [`Action::StopWork`]: it is not to be begun again, only to
     /// be answered. Nothing before the job is started and after its end.
     #[must_use]

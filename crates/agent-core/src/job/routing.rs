@@ -6,7 +6,8 @@
 //!    A keyword of several words matches those words in a row.
 //! 2. The skill with the most matching keywords wins; of several, the one that was declared first. Without a match there is no skill.
 //! 3. The tier is the skill's own, if it has one. Otherwise `Opus` when a word of [`DEMANDING`] occurs or the description is longer than
-//!    [`LONG_WORDS`] words; otherwise `Haiku` when a word of [`SIMPLE`] occurs and it has at most [`SHORT_WORDS`] words; otherwise `Sonnet`.
+//!    [`LONG_WORDS`] words; otherwise `Haiku` when a word of [`SIMPLE`] occurs and it has at most [`SHORT_WORDS`] words; otherwise
+//!    `Sonnet`.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

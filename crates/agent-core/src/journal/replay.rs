@@ -29,7 +29,7 @@ pub struct Replayer {
     agent: Agent,
     next_seq: u64,
     begun: BTreeSet<(Ticket, Option<CallId>)>,
-    /// The room for steps that nobody looks at.
+    /// The buffer of steps whose content is not used.
     unseen: Step,
 }
 

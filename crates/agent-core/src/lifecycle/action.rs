@@ -65,14 +65,15 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it is for the session to do. Where an [`Agent`](crate::agent::Agent) joins both, the session has done it when the driver sees it.
+    /// Whether it is for the session to do. Where an [`Agent`](crate::agent::Agent) joins both, the session has done it when the driver
+    /// sees it.
     #[must_use]
     pub const fn is_command(&self) -> bool {
         matches!(self, Self::SendInput { .. } | Self::SendGapReport { .. } | Self::CancelTurn)
     }
 }
 
-/// The outcome of an agent when it last came to rest.
+/// The outcome of an agent when it last rested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Outcome {

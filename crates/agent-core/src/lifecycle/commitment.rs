@@ -53,7 +53,7 @@ pub struct CommitmentId(pub usize);
 /// One check to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// Of which commitment.
+    /// The commitment.
     pub commitment: CommitmentId,
     /// What to run.
     pub assertion: Assertion,

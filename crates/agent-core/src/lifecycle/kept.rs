@@ -1,4 +1,4 @@
-//! A lifecycle as it is kept: what is read back has to be one that could have been.
+//! The serialised lifecycle. Reading accepts only what could have existed.
 
 use super::{Lifecycle, State};
 use alloc::format;

@@ -92,7 +92,7 @@ impl Session {
             | Trigger::AutoResponseUnusable
             | Trigger::AutoResponseUnusableForGood
             | Trigger::AutoNoToolCalls => self.take_reply(),
-            // A message that a hook held back does not count against the one behind it.
+            // A message that a hook held back does not count against the next one.
             Trigger::AutoQueuedInput | Trigger::AutoWaitingInput => {
                 self.begin_work();
                 self.outbox.take_up_all();

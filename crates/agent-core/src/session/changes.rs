@@ -34,7 +34,7 @@ impl Changes {
         });
     }
 
-    /// Formatters changed these files, behind the hooks' look.
+    /// Formatters changed these files after the hooks inspected them.
     pub(super) fn formatted(&mut self, paths: Vec<String>) {
         self.0.change(|record| record.paths.extend(paths));
     }
@@ -66,7 +66,7 @@ impl Changes {
         self.0.get().is_some_and(|record| record.unseen)
     }
 
-    /// What the hooks are told.
+    /// What the hooks get.
     pub(super) fn told(&self) -> hook::Changes {
         self.0.get().map_or_else(hook::Changes::default, |record| hook::Changes {
             tools: record.tools.clone(),

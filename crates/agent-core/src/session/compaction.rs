@@ -1,7 +1,7 @@
 //! Summarising the conversation: what is sent, what replaces what, and whether it helped.
 //!
-//! The history is cut before the last round whose results the model has not seen; what lies before the cut is replaced by a summary, what
-//! lies behind stays as it is.
+//! The history is cut before the last round whose results the model has not seen; a summary replaces what is before the
+//! cut; what is after it stays unchanged.
 
 use crate::conversation::{Answer, Block, Conversation, Input, Item};
 use crate::llm::{LlmResponse, ResponseBlock, StopReason};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Where summarising stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Compaction {
-    /// Why the next model call has to be a summary.
+    /// Why the next model call must be a summary.
     pub(super) due: Option<Cause>,
     /// Whether a summary was made or tried since the model last answered: then none is made because the conversation may be too long.
     tried: bool,
@@ -47,8 +47,8 @@ impl Compaction {
         (self.tried, self.tried_in_turn) = (true, true);
     }
 
-    /// Whether one may be made because the conversation may be too long, or because it is: once between two answers, and after a word of the
-    /// user once more if it has to be. What failed once does not lock the session out.
+    /// Whether one may be made because the conversation may be too long, or because it is: once between two answers, and once more if
+    /// needed after a message of the user. A failed summary does not lock up the session.
     pub(super) const fn may_try(&self, is_too_long: bool) -> bool {
         if is_too_long { !self.tried_in_turn } else { !self.tried }
     }
@@ -81,7 +81,7 @@ pub(super) fn cut(conversation: &Conversation, is_continuing: bool) -> usize {
     conversation.len() - usize::from(conversation.has_results_due())
 }
 
-/// Whether a summary, however short, could save a fifth: what lies behind the cut stays.
+/// Whether a summary, however short, could save a fifth: what is after the cut stays.
 pub(super) fn may_help(conversation: &Conversation, is_continuing: bool) -> bool {
     let kept = conversation.last().filter(|_| conversation.has_results_due()).map_or(0, |item| item.bytes());
     cut(conversation, is_continuing) > 0 && saves_a_fifth(kept, conversation.bytes())

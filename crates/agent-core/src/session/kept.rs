@@ -1,5 +1,5 @@
-//! A session as it is kept: what is read back has to be one that could have been. A session whose parts contradict each other would wait
-//! for what nobody was asked, so it is refused whole.
+//! The serialised session. Reading accepts only sessions that could have existed: one whose parts contradict each other would wait for an
+//! answer that was never requested.
 
 use super::{HookBook, Session, State};
 use crate::conversation::{Answer, Item};
@@ -121,7 +121,7 @@ impl Session {
         faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)
     }
 
-    /// Whether an answer of the model is going to be put behind the history.
+    /// Whether an answer of the model will be appended to the history.
     const fn is_answering(&self) -> bool {
         matches!(self.state, State::CallingLlm | State::SendingToolResults)
     }

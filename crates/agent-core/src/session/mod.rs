@@ -219,7 +219,7 @@ impl Session {
         Ok(())
     }
 
-    /// Everything that was asked and is not answered, with the same tickets, so that a driver can go on after a restart. What was asked
+    /// Every requested action that has no answer yet, with its ticket, so that a driver can continue after a restart. What was asked
     /// before a cancel is marked as cancelled: the driver answers that it was stopped, and starts nothing.
     #[must_use]
     pub fn outstanding(&self) -> Vec<Outstanding> {

@@ -49,8 +49,8 @@ impl State {
 }
 
 impl Session {
-    /// What a label of a row changes in the session: it gives a ticket, counts, and takes out what is handed over. Nothing when there is nothing
-    /// to do it with.
+    /// What a label of a row changes in the session: it gives a ticket, counts, and takes out what is handed over. Nothing when there is
+    /// nothing to do it with.
     #[inline]
     pub(super) fn issue(&mut self, kind: ActionKind) -> Option<Issued> {
         let ticket = match kind {

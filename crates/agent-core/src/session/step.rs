@@ -30,7 +30,7 @@ pub struct Notes {
     /// What was decided about calls, and why, in call order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rulings: Vec<Ruling>,
-    /// When the record of the event has to be durable.
+    /// When the record of the event must be durable.
     #[serde(skip)]
     pub durability: Durability,
     /// Whether a turn began: the model is asked something new. The calls that follow from one message are one turn.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct UsedIds {
     /// In the order in which they came.
     ids: Vec<CallId>,
-    /// Positions in the list, counted from 1, each at its id's fingerprint or behind; 0 is free. A power of two, or none at all.
+    /// Positions in the list, counted from 1, each at its id's fingerprint or after it; 0 is free. A power of two, or none.
     places: Vec<u32>,
 }
 

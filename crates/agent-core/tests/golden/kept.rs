@@ -28,7 +28,8 @@ pub(crate) fn read(form: &str, name: &str) -> String {
 /// What is kept in one version of a form.
 pub(crate) fn read_of(form: &str, version: u32, name: &str) -> String {
     let path = directory().join(format!("{form}/v{version}/{name}"));
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; INSTA_UPDATE=always writes it", path.display()))
+    fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; INSTA_UPDATE=always writes it", path.display()))
 }
 
 /// What is in a directory, in order.

@@ -8,8 +8,8 @@
 //!     - send #1 to first: user "hello"
 //! ```
 //!
-//! Lines that begin with `>` are read (see `agent_check::session`), indented lines are what came of them (see `show`). Whatever a scenario does, a
-//! refusal must leave the session as it was, and at the end the history must be sendable.
+//! Lines that begin with `>` are read (see `agent_check::session`), indented lines are what came of them (see `show`). Whatever a scenario
+//! does, a refusal must leave the session as it was, and at the end the history must be sendable.
 
 use crate::stage::table;
 use agent_check::quiet;

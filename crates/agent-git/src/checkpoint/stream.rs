@@ -50,7 +50,7 @@ pub(super) enum Place {
     Absent(When, String),
     /// The permissions of a file that was there before.
     Mode(String),
-    /// A file that changed, of which nothing was kept.
+    /// A file that changed and whose content was not kept.
     Unkept(String),
     /// A file that someone else changed between two of the agent's changes.
     Between(String),
@@ -98,8 +98,8 @@ pub(super) fn dated_now(record: &[u8]) -> Option<Vec<u8>> {
     Some([record.get(..first)?, COMMITTER.as_bytes(), b"now", rest.get(date..)?].concat())
 }
 
-/// The record, if it is one that this module wrote for this turn, and says nothing but how files were: `fast-import` takes commands that move
-/// branches, too, and a repository may come with a file in the place of a record.
+/// The record, if it is one that this module wrote for this turn, and says nothing but how files were: `fast-import` takes commands that
+/// move branches, too, and a repository may come with a file in the place of a record.
 pub(super) fn ours<'a>(turn: &str, record: &'a [u8]) -> Option<&'a [u8]> {
     let mut rest = Lines(record);
     (rest.line()? == format!("commit {TURNS}{turn}")).then_some(())?;

@@ -78,7 +78,7 @@ impl UserHook {
     /// The same, only on what the pattern matches.
     ///
     /// # Errors
-    /// [`HookConfigError`] when the pattern is none, or nothing at the point could match it.
+    /// [`HookConfigError`] when the pattern is invalid, or nothing at the point could match it.
     pub fn matching(mut self, pattern: &str) -> Result<Self, HookConfigError> {
         let point = self.point;
         let matcher = Matcher::parse(pattern).map_err(|error| HookConfigError::Matcher { point, error })?;

@@ -46,7 +46,7 @@ impl Matcher {
         self.alternatives.iter().filter(fits_none).map(String::as_str)
     }
 
-    /// The names that are said in full, which somebody may have to know.
+    /// The names that are written in full, to check that they are known.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.alternatives.iter().map(String::as_str).filter(|name| !name.contains('*'))
     }

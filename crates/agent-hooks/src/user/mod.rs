@@ -10,7 +10,7 @@
 //! 1. A hook that fails is reported, and lets pass what it was asked about unless it is configured to block.
 //! 2. Nothing that it started is left when it has been run, and nothing of what it prints beyond a limit is kept.
 //! 3. What runs outside of the sandbox for a repository is a copy of the bytes that were trusted.
-//! 4. The order is that of the configuration. Behind an objection that decides, no further hook runs.
+//! 4. The order is that of the configuration. After an objection that decides, no further hook runs.
 
 mod answer;
 mod config;
@@ -52,7 +52,7 @@ impl std::fmt::Debug for UserHooks {
 }
 
 impl UserHooks {
-    /// Hooks that run in a directory, which has to be absolute: with the first runner, or with the second those that want a sandbox.
+    /// Hooks that run in a directory, which must be absolute: with the first runner, or with the second those that want a sandbox.
     #[must_use]
     pub fn new(
         hooks: Vec<UserHook>,
@@ -202,7 +202,7 @@ fn take(report: &mut HookReport, said: Said, point: HookPoint) -> bool {
             None => reason,
         });
     }
-    // Behind the calls and at the end of a turn all problems are reported at once.
+    // After the calls and at the end of a turn all problems are reported at once.
     let is_decided = report.block.is_some() && matches!(point, HookPoint::UserPromptSubmit | HookPoint::PreCompact);
     is_decided || report.stop.is_some() || matches!(report.verdict, HookVerdict::Deny { .. })
 }

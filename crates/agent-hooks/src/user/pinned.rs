@@ -11,7 +11,8 @@
 //! 2. No shell reads the command. Every byte of it is a letter, a digit, or one of few signs that mean nothing to a shell either.
 //! 3. Whatever is not understood is refused. There is no list of forms that are dangerous.
 //!
-//! Absent: what the script itself does. It was shown when it was trusted, and names of the workspace in it mean what lies there when it runs.
+//! Absent: what the script itself does. It was shown when it was trusted, and names of the workspace in it mean what lies there when it
+//! runs.
 
 use super::first_line::FirstLine;
 use super::script::{Script, digest};
@@ -131,8 +132,8 @@ impl PinnedScript {
         }
     }
 
-    /// The copy keeps the script's name, by which some interpreters tell what it is, and lies alone in its directory: nothing that lies beside
-    /// the script is found beside it.
+    /// The copy keeps the script's name, by which some interpreters tell what it is, and lies alone in its directory: nothing that lies
+    /// beside the script is found beside it.
     fn copy(&self, bytes: &[u8]) -> io::Result<(TempDir, PathBuf)> {
         self.grounds.check_copies().map_err(io::Error::other)?;
         let mut builder = fs::DirBuilder::new();

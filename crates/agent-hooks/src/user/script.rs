@@ -1,7 +1,8 @@
 //! The file of a workspace that a hook's command begins with.
 //!
-//! Commands of the model write files of the workspace. So a script counts as what was trusted only as long as its bytes do. This is a look at
-//! the file before the hook runs, and no more: a hook for which it has to hold runs in the sandbox, or is a [`PinnedScript`](super::PinnedScript).
+//! Commands of the model write files of the workspace. So a script counts as what was trusted only as long as its bytes do. This is a look
+//! at the file before the hook runs, and no more: a hook for which it has to hold runs in the sandbox, or is a
+//! [`PinnedScript`](super::PinnedScript).
 //!
 //! Absent: what the script calls, and files that a command names elsewhere than at its beginning.
 
@@ -17,7 +18,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// The file below `root` that a command begins with when it is run in a directory: by its path, or behind the name of an interpreter.
+    /// The file below `root` that a command begins with when it is run in a directory: by its path, or after the name of an interpreter.
     /// Nothing when it begins otherwise.
     #[must_use]
     pub fn named(command: &str, directory: &Path, root: &Path) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! Which recorded request a request is, and what is different when it is none.
+//! Finds the recorded request that equals a request, or what is different if none does.
 
 use serde_json::{Map, Value};
 
@@ -128,7 +128,7 @@ const VARYING: &[&str] = &[
     "status",
 ];
 
-/// Members of a tool's result that say what came of it.
+/// Members of a tool's result that report its outcome.
 const RESULTS: &[&str] = &["content", "output", "is_error"];
 
 const BEFORE_BYTES: usize = 20;

@@ -66,7 +66,7 @@ pub enum CassetteError {
         /// What the system said.
         found: String,
     },
-    /// It is none.
+    /// It is not a cassette.
     #[error("read the cassette {path}: {found}; expected a recording that begins with {{\"cassette\":…}}")]
     NoCassette {
         /// Which.
@@ -149,7 +149,7 @@ impl Cassette {
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
         let (whole, cut) = bytes.split_at(end);
         let mut lines = whole.split(|byte| *byte == b'\n');
-        // What stands behind the last line end is nothing.
+        // The part after the last line end is empty.
         lines.next_back();
         let mut lines = lines.zip(1..);
         let no_cassette = |found: String| CassetteError::NoCassette { path: path(), found };

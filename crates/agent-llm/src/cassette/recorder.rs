@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 /// A cassette that is being recorded, for the [configuration](crate::ProviderConfig::recorder) of one provider.
 ///
-/// Every record is in the file before the call goes on. When one cannot be written, the call fails: whoever asked for a recording wants
+/// Every record is in the file before the call continues. If one cannot be written, the call fails: a user who asked for a recording wants
 /// a whole one.
 #[derive(Clone)]
 pub struct Recorder(Arc<Mutex<Tape>>);
@@ -127,7 +127,7 @@ impl Take {
         tape.piece(self.call, at_ms, &clean).map_err(|error| tape.failed(&error))
     }
 
-    /// The body came to its end.
+    /// The body ended.
     pub(crate) fn ended(&mut self) -> Result<(), NotRecorded> {
         self.end(How::Complete)
     }
@@ -194,7 +194,7 @@ impl Drop for Tape {
 /// The body as JSON on one line, without secrets; as a JSON string should that be no JSON.
 fn raw(secrets: &Secrets, body: &[u8]) -> Box<RawValue> {
     let text = secrets.redact(&String::from_utf8_lossy(body));
-    // Between the tokens of JSON a line end is a space, and within a token there is none.
+    // Between the tokens of JSON a line end is a space, and no token contains one.
     let line = text.replace(['\n', '\r'], " ");
     RawValue::from_string(line).unwrap_or_else(|_| {
         let quoted = serde_json::value::to_raw_value(&text);

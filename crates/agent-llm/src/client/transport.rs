@@ -62,7 +62,7 @@ pub(super) fn http_client(base: &Url, timeouts: &Timeouts) -> Result<reqwest::Cl
 fn tls(needed: bool) -> Result<rustls::ClientConfig, ConfigError> {
     use rustls_platform_verifier::BuilderVerifierExt as _;
     let wrong = |error: rustls::Error| ConfigError::Tls { found: error.to_string() };
-    // Given explicitly, so that no provider has to be installed for the whole process.
+    // Given explicitly, so that no provider needs to be installed for the whole process.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder =
         rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(wrong)?;

@@ -146,7 +146,7 @@ impl Reporter {
         with_facts(error, LlmErrorFacts { wait: Some(wait), ..LlmErrorFacts::default() })
     }
 
-    /// What came is not the protocol, or was cut.
+    /// The response does not follow the protocol, or was cut.
     pub(crate) fn protocol(&self, attempted: &str, found: &str) -> LlmError {
         self.error(LlmErrorKind::Protocol, attempted, found)
     }
@@ -182,7 +182,7 @@ impl Reporter {
     }
 }
 
-/// What the client says of an answer that does not begin as one of HTTP does.
+/// What the client says about a response that does not begin like HTTP.
 const NOT_HTTP: &str = "invalid HTTP version";
 
 /// What the server's words say beyond the class.

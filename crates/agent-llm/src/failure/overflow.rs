@@ -18,7 +18,7 @@ pub(super) fn numbers(detail: &Detail) -> (Option<u64>, Option<u64>) {
     (first(REQUESTS), limit)
 }
 
-/// The number that follows a phrase, perhaps behind a few small words.
+/// The number after a phrase, perhaps with a few small words between.
 fn number_after(message: &str, phrase: &str) -> Option<u64> {
     let (_, after) = message.split_once(phrase)?;
     let start = after.find(|c: char| c.is_ascii_digit())?;

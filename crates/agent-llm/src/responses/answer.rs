@@ -288,7 +288,7 @@ fn incomplete(reason: &str) -> StopReason {
     }
 }
 
-/// The counts in parts that do not overlap: here the input includes what came from the cache.
+/// The counts in parts that do not overlap: here the input includes tokens from the cache.
 fn usage_of(raw: &RawValue) -> Option<Usage> {
     let given: UsageIn<'_> = serde_json::from_str(raw.get()).ok()?;
     let details = given.input_tokens_details.as_ref();

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 pub(super) enum Cut {
     /// It was not.
     No,
-    /// Somewhere behind this item.
+    /// Somewhere after this item.
     Before,
     /// Perhaps in this item.
     Here,
@@ -39,7 +39,7 @@ pub(super) fn blocks_of(item: &RawValue, cut: Cut, waits: bool, blocks: &mut Vec
         Some("reasoning") => push_reasoning(item, blocks),
         Some("function_call") => push_call(item, &head, cut, blocks),
         _ if waits => push_call(item, &head, cut, blocks),
-        // What the server's own tool had not done when the answer was cut would be taken for something that it goes on with.
+        // The server would continue a call of its own tool that was not done when the answer was cut.
         _ if cut != Cut::No
             && text(head.status)
                 .is_some_and(|status| matches!(&*status, "in_progress" | "incomplete" | "searching")) => {}

@@ -19,7 +19,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What a session's journal says of it.
+/// What a session's journal says about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Said {
@@ -69,12 +69,13 @@ pub(super) struct Stamp {
 impl Stamp {
     pub(super) fn of(metadata: &Metadata) -> Self {
         let modified_ns = metadata.modified().map_or(0, since_epoch_ns);
-        // What is behind a link changes without the link; such a one never counts as settled.
+        // The target of a link changes without the link, so a link never counts as settled.
         let changed_ns = if metadata.is_file() { changed_ns(metadata).unwrap_or(modified_ns) } else { u64::MAX };
         Self { length: metadata.len(), modified_ns, changed_ns }
     }
 
-    /// Whether it is so old that a later change has to show. Clocks of file systems tick slowly: what was written in the same tick would not.
+    /// Whether it is so old that a later change has to show. Clocks of file systems tick slowly: what was written in the same tick would
+    /// not.
     fn is_settled(self, now_ns: u64) -> bool {
         self.changed_ns.max(self.modified_ns).saturating_add(SETTLED_NS) < now_ns
     }
@@ -89,7 +90,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Reads it; an empty one when there is none that can be used.
+    /// Reads it; an empty one if no usable index exists.
     pub(super) fn open(folder: &Path) -> Self {
         let path = folder.join(NAME);
         let known = load(&path).unwrap_or_default();
@@ -138,7 +139,7 @@ impl Index {
     }
 }
 
-/// Removes what writers that were killed have left beside the index: nobody writes one for so long.
+/// Removes files that killed writers left beside the index: no write takes that long.
 fn remove_abandoned(index: &Path) {
     let is_abandoned = |entry: &fs::DirEntry| {
         let name = entry.file_name();

@@ -1,5 +1,5 @@
-//! Files and directories that are this user's alone. What somebody else could have put there, or could change, is neither read nor written: it decides
-//! what a session goes on with.
+//! Files and directories that are this user's alone. A file that another user could have put there, or can change, is neither read nor
+//! written, because it decides how a session continues.
 
 use std::io;
 use std::path::{Path, PathBuf};

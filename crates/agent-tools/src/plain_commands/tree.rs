@@ -1,9 +1,9 @@
 //! A command as a list of word lists, by way of tree-sitter's syntax tree.
 //!
-//! Only nodes that are known here are taken, and between them only blanks and the operators that separate commands: every byte of the text is
-//! accounted for. Where the tree says that one command goes on or another begins, the text has to say so, too: within a command only blanks
-//! and tabs stand between words, and between two commands stands an operator or a line break. So a text that the grammar reads otherwise than
-//! bash does would have to be made of plain and quoted words alone.
+//! Only nodes that are known here are taken, and between them only blanks and the operators that separate commands: every byte of the text
+//! is accounted for. Where the tree says that one command continues or another begins, the text must agree: within a command only
+//! blanks and tabs stand between words, and between two commands stands an operator or a line break. So a text that the grammar reads
+//! otherwise than bash does could consist of plain and quoted words only.
 
 use super::is_plain_char;
 use std::ops::ControlFlow;
@@ -163,7 +163,7 @@ impl<'a> Reading<'a> {
         let behind = self.text.get(..self.seen)?;
         if self.last == Last::Command {
             let is_apart = self.blanks_before(node)? > 0;
-            // A number right before an operator is a descriptor, and one right behind a word is a part of it.
+            // A number right before an operator is a descriptor, and one right after a word is a part of it.
             if !is_apart && (descriptor.is_some() || behind.ends_with(|c: char| c.is_ascii_digit())) {
                 return None;
             }

@@ -32,7 +32,7 @@ pub(crate) struct Staged<'w> {
 enum Kind {
     /// A file in this state is replaced by one in that state.
     Replace { old: Stamp, new: Stamp },
-    /// There is none yet.
+    /// It does not exist yet.
     Create,
     /// A file in this state goes.
     Remove { old: Stamp },
@@ -147,7 +147,7 @@ impl<'w> Staged<'w> {
         }
     }
 
-    /// What came out is somebody else's work, and goes back. If the name is free meanwhile, they have removed it.
+    /// The file that came out is the work of others, and is put back. If the name is free by now, they have removed it.
     fn exchange_back(&mut self, name: &str, new: Stamp) -> FileError {
         for _ in 0..MOST_EXCHANGES {
             match self.temporary.swap_with(name, Swap::Exchange) {

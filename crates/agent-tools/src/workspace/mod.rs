@@ -71,8 +71,8 @@ impl Workspace {
         })
     }
 
-    /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. They are meant by what they are,
-    /// wherever they lie: a link on the way may lead into the workspace, now or later, and a directory may be mounted there.
+    /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. They are meant by what they
+    /// are, wherever they lie: a link on the way may lead into the workspace, now or later, and a directory may be mounted there.
     #[must_use]
     pub fn protecting<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
         self.protecting_as(paths, "belongs to the agent's own configuration", true)

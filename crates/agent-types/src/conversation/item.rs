@@ -388,7 +388,7 @@ impl Round {
         &self.results
     }
 
-    /// The same round behind a paused answer that it continues. What comes in front has no calls, so the results still answer every one.
+    /// The same round after the paused answer that it continues. That answer has no calls, so the results still answer every call.
     pub(super) fn continuing(self, paused: Answer) -> Self {
         Self { answer: paused.joined(self.answer), results: self.results }
     }

@@ -151,7 +151,7 @@ impl Conversation {
         self.items.push(Arc::new(item));
     }
 
-    /// Appends an item that another conversation holds too. An answer with tool calls has to be a [`Round`].
+    /// Appends an item that another conversation holds too. An answer with tool calls must be a [`Round`].
     ///
     /// # Errors
     /// [`ConversationError`], as when it is made and appended; an answer never continues a paused one here.
@@ -171,7 +171,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// The paused answer that an answer has to be joined to, taken off the history; nothing when it follows user content.
+    /// Takes the paused answer that an answer continues off the history; `None` when the answer follows user content.
     fn continued(&mut self) -> Result<Option<Answer>, ConversationError> {
         match self.last().map(AsRef::as_ref) {
             Some(Item::Input(_) | Item::Round(_)) => Ok(None),

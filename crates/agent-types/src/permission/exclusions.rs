@@ -17,7 +17,7 @@ impl Exclusions {
         self.rules.as_ref()?.iter().find(|rule| rule.may_cover(path))
     }
 
-    /// Whether nothing has to be left out.
+    /// Whether nothing needs to be left out.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rules.is_none()

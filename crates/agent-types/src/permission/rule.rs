@@ -81,8 +81,8 @@ impl Rule {
         self
     }
 
-    /// Why its pattern, taken as one over files, covers less than it says, and what to write instead: a sign of other globs, or a path as no path is
-    /// written. To be asked about deny rules: there it would let pass what was meant.
+    /// Why its pattern, taken as one over files, covers less than it says, and what to write instead: a sign of other globs, or a path as
+    /// no path is written. To be asked about deny rules: there it would let pass what was meant.
     #[must_use]
     pub fn flaw_over_files(&self) -> Option<&'static str> {
         let pattern = self.pattern.as_deref()?;
@@ -106,8 +106,8 @@ impl Rule {
         }
     }
 
-    /// A deny rule that was written in a folder, for a reader in a directory below it (`sub/dir`, as paths are written): rules that together cover
-    /// there what it covers from the folder. The rule itself is among them, so that nothing is loosened.
+    /// A deny rule that was written in a folder, for a reader in a directory below it (`sub/dir`, as paths are written): rules that
+    /// together cover there what it covers from the folder. The rule itself is among them, so that nothing is loosened.
     #[must_use]
     pub fn from_above(&self, directory: &str) -> Vec<Self> {
         let mut rules = vec![self.clone()];
@@ -146,7 +146,8 @@ impl Rule {
         self.has_pattern() && self.may_name(tool, subject)
     }
 
-    /// Whether a deny rule covers a file, or a directory that the file is in, by this name or by another that some file system takes for it.
+    /// Whether a deny rule covers a file, or a directory that the file is in, by this name or by another that some file system takes for
+    /// it.
     pub(super) fn may_cover(&self, path: &str) -> bool {
         let Some(pattern) = &self.pattern else { return true };
         let pattern = of_files(pattern);
@@ -227,7 +228,7 @@ fn in_long_names(pattern: &str, path: &str) -> String {
     path.split('/').map(long).collect::<Vec<String>>().join("/")
 }
 
-/// A pattern over paths as the paths are written: from the workspace, without a `.` in front or a slash behind.
+/// A pattern over paths as the paths are written: from the workspace, without a `.` at the beginning or a slash at the end.
 fn of_files(pattern: &str) -> &str {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     pattern.strip_suffix('/').unwrap_or(pattern)

@@ -80,9 +80,9 @@ pub enum Claim {
 #[must_use]
 pub struct Proof(());
 
-/// Checks that no cell is filled twice, no action stands on a row twice, nothing leaves a terminal state, every state is reachable and every other one has a way out (and
-/// one to an end, when there is an end), every trigger and action is used, passing states have automatic rows only and waiting states
-/// none, and automatic rows cannot cycle; then what the machine claims.
+/// Checks that no cell is filled twice, no action stands on a row twice, nothing leaves a terminal state, every state is reachable and
+/// every other one has a way out (and one to an end, when there is an end), every trigger and action is used, passing states have automatic
+/// rows only and waiting states none, and automatic rows cannot cycle; then what the machine claims.
 ///
 /// # Panics
 /// When the table is broken or a claim does not hold; in a `const` this is a compile error with the message.

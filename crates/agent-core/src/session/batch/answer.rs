@@ -1,7 +1,7 @@
 //! What becomes of calls that a person was asked about.
 //!
-//! An answer allows a call as the policy stands then, not as it stood when the question was put: days may lie between. Arguments that the
-//! person changed are a new call to the policy, of which the person has already approved.
+//! An answer allows a call as the policy stands then, not as it stood when the question was put: days may lie between. For the
+//! policy, arguments that the person changed are a new call, which the person has already approved.
 
 use super::{Batch, Counts, Denial, Ended, OpenCall, Status, denied};
 use crate::conversation::CallId;
@@ -29,7 +29,7 @@ pub(in crate::session) struct Approved {
     pub(in crate::session) rules: Vec<Rule>,
 }
 
-/// What an answer comes to.
+/// The effect of an answer.
 enum Judged {
     /// The call runs; with other arguments if these facts are about others.
     Runs(Option<Inspection>),
@@ -39,7 +39,7 @@ enum Judged {
 }
 
 impl Batch {
-    /// Takes a person's answer in, and tells what it came to.
+    /// Applies a person's answer and returns its effect.
     pub(in crate::session) fn approve(
         &mut self,
         call: &CallId,

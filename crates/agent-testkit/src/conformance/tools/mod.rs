@@ -97,7 +97,7 @@ impl ToolCheck {
     /// Holds a tool to it. Ends within a minute whatever the tool does, unless it blocks the thread.
     ///
     /// # Errors
-    /// What was expected and what came instead.
+    /// What was expected and what happened instead.
     pub async fn run(&self, case: &dyn ToolCase) -> Result<(), String> {
         let stage = Stage::open(case)?;
         let ended = tokio::time::timeout(PATIENCE, (self.run)(&stage)).await;
