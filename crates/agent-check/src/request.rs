@@ -52,3 +52,7 @@ fn judge_by(formats: &[Format], conversation: &Conversation) -> Result<(), Fault
         judge(conversation).map_err(|rule| Fault::new(*invariant, format!("{} ({})", rule.says, rule.source)))
     })
 }
+
+fn ensure(holds: bool, rule: &'static Rule) -> Result<(), &'static Rule> {
+    if holds { Ok(()) } else { Err(rule) }
+}

@@ -124,7 +124,7 @@ impl ToolPrint {
     #[must_use]
     pub fn of(spec: &ToolSpec) -> Self {
         let schema = spec.input_schema.to_string();
-        // A byte that stands in no text keeps the two apart.
+        // A byte that is in no text keeps the two apart.
         let bytes = spec.description.bytes().chain([0xFF]).chain(schema.bytes());
         let hash = bytes
             .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3));

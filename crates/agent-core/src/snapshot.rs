@@ -7,7 +7,7 @@
 //! | 3 | a lifecycle does not count the messages that it sent, nor does the end of a turn; a program of version 2 misses both |
 //!
 //! A [`Session`], a [`Lifecycle`] and a [`Job`] serialise whole, whatever they wait for; what is read back is equal and behaves the same.
-//! With serde alone they read and write today's form; [`read`] lifts earlier ones, and tells a wrong version from a damaged
+//! With serde alone they read and write today's form; [`read`] lifts earlier ones, and distinguishes a wrong version from a damaged
 //! text.
 //!
 //! The events, actions, steps and refusals of a machine have no version of their own and no reader but serde, which lifts nothing: they
@@ -62,7 +62,7 @@ pub fn write<M: Machine>(machine: &M) -> Result<String, SnapshotError> {
 /// Reads what [`write()`] wrote, in this version or an earlier one.
 ///
 /// # Errors
-/// [`SnapshotError`] when it was written in a later form, or is no such machine at all.
+/// [`SnapshotError`] when it was written in a later form, or is not such a machine.
 pub fn read<M: Machine>(text: &str) -> Result<M, SnapshotError> {
     let Head { format_version: found } = serde_json::from_str(text).map_err(|error| SnapshotError::form(&error))?;
     match found {
@@ -135,6 +135,33 @@ impl<'de> Deserialize<'de> for FormatVersion {
         }
     }
 }
+
+/// The traits of serde for a machine whose derived functions of the same names read and write every field. What is read must be free of
+/// contradictions; `$never` begins the error about one.
+macro_rules! checked {
+    ($machine:ty, $never:literal) => {
+        impl serde::Serialize for $machine {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                Self::serialize(self, serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $machine {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let machine = Self::deserialize(deserializer)?;
+                match machine.contradiction() {
+                    None => Ok(machine),
+                    Some(found) => Err(serde::de::Error::custom(core::format_args!(
+                        concat!($never, " {:?} {}"),
+                        machine.state,
+                        found
+                    ))),
+                }
+            }
+        }
+    };
+}
+pub(crate) use checked;
 
 /// What can be kept is decided here: a machine of another crate has its own forms.
 mod sealed {

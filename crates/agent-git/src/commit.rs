@@ -57,7 +57,7 @@ impl Candidate {
     }
 }
 
-/// What is to be committed, and with what.
+/// What will be committed, and with what.
 pub(crate) struct Work<'a> {
     pub(crate) candidates: &'a [Candidate],
     /// What the model said.

@@ -24,7 +24,7 @@ pub struct HooksConfig {
     /// What must not be written besides the names of [`agent_types::protected`], as absolute paths: the host's own files, for instance.
     pub protected: Vec<PathBuf>,
     /// A file with the key by which the agent knows its own records of turns again; it is made where there is none. It must lie where
-    /// commands cannot read it. Without one, whatever stands in the place of a record counts as one.
+    /// commands cannot read it. Without one, whatever is in place of a record counts as one.
     pub record_key: Option<PathBuf>,
     /// What commands do not read, as absolute paths. No copy of it is kept for undo: commands read what git keeps.
     pub hidden: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! Makes a commit, and does not publish it: everything that git has to write, and what it has to say, by one process.
+//! Makes a commit, and does not publish it: everything that git must write, and what it must say, by one process.
 //!
 //! ```text
 //! the record of the turn, if there is one     for undo
@@ -23,7 +23,7 @@ const DRAFTS: &str = "refs/worktree/agent/drafts/";
 /// No commit takes this long.
 const ABANDONED_AFTER: Duration = Duration::from_secs(600);
 
-/// What is to be written.
+/// What will be written.
 pub(crate) struct Draft<'a> {
     /// The commit that it builds on.
     pub(crate) head: Option<&'a str>,

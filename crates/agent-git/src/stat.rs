@@ -3,7 +3,7 @@
 use rustix::fs::Stat;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Times, place, owner and size of a file, as they stand in an entry before its id; the mode in it is left out.
+/// Times, place, owner and size of a file, as they are in an entry before its id; the mode in it is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileStat {
     changed: (u32, u32),

@@ -220,7 +220,7 @@ impl Tree {
         }
     }
 
-    /// The directory that a path lies in, and its name there.
+    /// The directory that a path is in, and its name there.
     fn parent<'a>(&self, path: &'a Path) -> io::Result<(Folder<'_>, &'a OsStr)> {
         let (folder, name) = split(path)?;
         if folder.as_os_str().is_empty() {
@@ -270,7 +270,7 @@ impl Tree {
                     }
                     openat(&at, name, DIRECTORY, Mode::empty())?
                 }
-                // A link is no directory to this open.
+                // A link is not a directory to this open.
                 Err(Errno::NOTDIR) if is_link(&at, name) => return Err(Errno::LOOP.into()),
                 entered => entered?,
             };
@@ -347,7 +347,7 @@ fn look(parent: BorrowedFd<'_>, name: &OsStr) -> io::Result<Image> {
     }
 }
 
-/// Puts a whole new file in the place of one, in one step.
+/// Puts a whole new file in place of one, in one step.
 fn put(
     parent: BorrowedFd<'_>,
     name: &OsStr,

@@ -4,9 +4,9 @@ use crate::git::{Git, GitError};
 use crate::repository::{Discovery, HeadMark, Repository};
 use agent_types::hook::{CommitInfo, DiffStat};
 
-/// Commits told at once.
+/// Most commits in one report.
 const TOLD_LIMIT: usize = 50;
-/// Earlier positions of `HEAD` that are remembered, so that going back to one tells nothing twice.
+/// Earlier positions of `HEAD` that are remembered, so that going back to one reports nothing twice.
 const SEEN_LIMIT: usize = 32;
 
 /// What is known of `HEAD`.
@@ -15,9 +15,9 @@ pub(crate) struct HeadWatch {
     mark: Option<HeadMark>,
     /// Whether the position before the first look is known.
     started: bool,
-    /// Positions of `HEAD` so far, the latest last. What can be reached from them was told.
+    /// Positions of `HEAD` so far, the latest last. Commits reachable from them were reported.
     seen: Vec<String>,
-    /// Commits of the hook itself, which its own report told.
+    /// Commits of the hook itself, which its own report named.
     own: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ impl HeadWatch {
         watch
     }
 
-    /// Whether git is to be asked for the position, before the first tool runs; see [`started_at`](Self::started_at).
+    /// Whether git must be asked for the position, before the first tool runs; see [`started_at`](Self::started_at).
     pub(crate) fn must_ask_git(&self) -> bool {
         !self.started
     }

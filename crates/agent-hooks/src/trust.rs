@@ -1,7 +1,7 @@
 //! Which directories the user trusts: there, programs may be run that the repository names, brings along or configures.
 //!
 //! ```text
-//! Place::at(directory)    which directory that is                    (before anybody is asked)
+//! Place::at(directory)    which directory that is                    (before the user is asked)
 //! TrustStore::trust       a record of it, outside of the directory   (after the user said so)
 //! TrustStore::standing    what holds for it now
 //! ```
@@ -105,7 +105,7 @@ impl TrustStore {
         }
     }
 
-    /// The programs with which a directory is trusted; nothing when it is not.
+    /// The programs with which a directory is trusted; `None` if it is not.
     #[must_use]
     pub fn programs(&self, place: &Place) -> Option<Programs> {
         let found = self.read(place)?;
@@ -185,8 +185,8 @@ fn is_own(_found: &fs::Metadata) -> bool {
     true
 }
 
-/// What tells a directory from another one in its place. Numbers of files are used again, so the time of its making belongs to it; where
-/// the file system does not keep that, the device has to do.
+/// What distinguishes a directory from another one in its place. Numbers of files are used again, so the time of its making belongs to it;
+/// where the file system does not keep that, the device has to do.
 #[cfg(unix)]
 fn identity(found: &fs::Metadata) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;

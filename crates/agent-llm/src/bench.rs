@@ -9,7 +9,7 @@ use agent_types::llm::{Delta, LlmResponse};
 /// Reads a stream that comes in pieces and counts its deltas.
 ///
 /// # Panics
-/// When it is no stream of this format.
+/// When it is not a stream of this format.
 pub fn read<'a>(format: Format, pieces: impl Iterator<Item = &'a [u8]>) -> usize {
     match format {
         Format::Anthropic => read_by(anthropic::Assembly::default(), pieces),

@@ -81,7 +81,7 @@ impl fmt::Debug for ProviderConfig {
     }
 }
 
-/// A server, as its URL tells.
+/// A server, as its URL identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Server {
@@ -105,7 +105,7 @@ pub struct Timeouts {
     /// server.
     pub first_byte: Duration,
     /// Between two pieces of the answer that say something. Comments, pings and half events do not count: a server that only keeps the
-    /// connection alive would keep the run waiting for ever.
+    /// connection alive would keep the run waiting forever.
     pub idle: Duration,
     /// From sending the request to the end of the answer.
     pub total: Duration,
@@ -155,7 +155,7 @@ pub enum ConfigError {
         /// Its name.
         name: String,
     },
-    /// A key, a password or a header would be sent so that anybody on the way can read it.
+    /// A key, a password or a header would be sent unencrypted.
     #[error("use the base URL: a key or password would go to {host} unencrypted; use `https://`")]
     InClear {
         /// Where it would go.

@@ -27,7 +27,7 @@ impl Frame {
         Some(ResponseBlock::Opaque { dialect: dialect.to_owned(), json })
     }
 
-    /// Reads an opaque block; nothing when it is no frame but a block of the provider's own.
+    /// Reads an opaque block; `None` if it is no frame but a block of the provider's own.
     pub(crate) fn of_block(json: &str) -> Option<Self> {
         if !json.starts_with(START) {
             return None;

@@ -1,6 +1,6 @@
 //! Takes the bytes of an answer in: events of a stream, or one JSON document, whatever the content type says.
 //!
-//! 1. What follows a complete answer cannot take it back: an event that is no JSON, an error, a line without end.
+//! 1. What follows a complete answer cannot take it back: an event that is not JSON, an error, a line without end.
 //! 2. An error that a server reports outside of its protocol keeps its text: the event `error`, and the field `error:` of older
 //!    llama-servers.
 
@@ -66,7 +66,7 @@ impl<A: Assemble> Intake<A> {
         }
     }
 
-    /// Takes in that nothing follows. What the end cut through is no event: the cut is what is to be reported, if anything.
+    /// Takes in that nothing follows. What the end cut through is not an event: the cut is what is to be reported, if anything.
     pub(crate) fn end(&mut self) -> Result<(), Broken> {
         if let Shape::Document(document) = &self.shape {
             return self.assembly.document(document);

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// What one text keeps between its pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Seam {
-    /// The first half of a character whose second half has to come next.
+    /// The first half of a character whose second half must come next.
     half: Option<u32>,
 }
 

@@ -82,7 +82,7 @@ pub struct Scanner {
     data: Vec<u8>,
     name: Vec<u8>,
     limits: Limits,
-    /// No line has been read yet: a byte order mark may stand here.
+    /// No line has been read yet: a byte order mark may be here.
     at_start: bool,
     /// The last byte was a CR; a LF that follows belongs to it.
     after_cr: bool,
@@ -177,7 +177,7 @@ impl Scanner {
         Ok(value)
     }
 
-    /// Tells that the stream has ended and gives out the event that lacks its blank line, if there is one.
+    /// Ends the stream and returns the event that lacks its blank line, if there is one.
     ///
     /// # Errors
     /// As for [`feed`](Self::feed).

@@ -79,7 +79,7 @@ pub(crate) fn output_tokens(
     let (Some(input), Some(total)) = (input, total) else { return output };
     let (stated, reasoning) = (output.unwrap_or(0), reasoning.unwrap_or(0));
     let beyond = total.saturating_sub(input).saturating_sub(stated);
-    // With a stated count of reasoning, anything else in the total is no output.
+    // With a stated count of reasoning, anything else in the total is not output.
     if beyond > 0 && (reasoning == 0 || beyond == reasoning) { Some(stated.saturating_add(beyond)) } else { output }
 }
 

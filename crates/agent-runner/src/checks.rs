@@ -34,7 +34,7 @@ impl Checks {
         let work = work(stop.clone());
         tasks.spawn(async move {
             let _ended = ended.drop_guard();
-            // Also what is stopped meanwhile waits: whoever comes behind it waits for all that came before. It takes no longer than the
+            // A check that is stopped meanwhile waits too, because later ones wait for all earlier ones. It takes no longer than the
             // grace.
             if let Some(before) = before {
                 before.cancelled().await;

@@ -14,7 +14,7 @@
 //! # Runtime
 //! Everything runs in a tokio runtime with timers (`enable_time`, or `enable_all`), of one thread or of several. Without one
 //! [`Runner::run`] and [`JobRunner::run`](job::JobRunner::run) panic at once, because the first wait would
-//! panic in a task of its own, and the session would wait for it for ever. Journals wait for the disk on a thread for blocking work; where
+//! panic in a task of its own, and the session would wait for it forever. Journals wait for the disk on a thread for blocking work; where
 //! the system gives none, that is an error of the journal ([`End::JournalFailed`]).
 //!
 //! # Architecture invariant

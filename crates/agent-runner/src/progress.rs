@@ -15,7 +15,7 @@ pub(crate) struct Progress {
     ticket: Ticket,
     call: CallId,
     pieces: Mutex<Pieces>,
-    /// Room for reports that the runner has not seen: a call that prints faster than anybody reads must not fill the memory.
+    /// Room for reports that the runner has not seen: a call that prints faster than the host reads must not fill the memory.
     room: Arc<Semaphore>,
     inbox: Inbox,
 }

@@ -243,7 +243,7 @@ impl Redactor {
     }
 
     /// A seal holds for the text that it was made for. Reasoning with a secret in it loses its seal, and so it does not go back to the
-    /// provider: it could be sent only with the secret, which would then have to be stored.
+    /// provider: it could be sent only with the secret, which would then be stored.
     fn block(&self, block: &mut ResponseBlock) {
         match block {
             ResponseBlock::Text(text) => self.text(text),

@@ -109,7 +109,7 @@ pub(crate) async fn facts(
     known
 }
 
-/// What a call would do, without asking anybody.
+/// What a call would do, without asking for approval.
 fn inspected(toolbox: &Toolbox, call: ToolCall) -> CallFacts {
     let finding = toolbox.inspect(&call);
     CallFacts::new(call.id, finding)

@@ -5,7 +5,7 @@
 //! the tools       FakeTool                      tool_context, ManualCancel, RecordingProgress
 //! time            ManualClock (by hand)         TokioClock (tokio's time, which tests can pause)
 //! other ports     RecordingHook, FailingHook, ScriptedApprover, ScriptedCommands
-//! the rules       conformance: what every provider, every tool and every journal has to hold, as checks for one of your own
+//! the rules       conformance: what every provider, every tool and every journal must hold, as checks for one of your own
 //! the demo        demo: a repository with a bug, the model that mends it, and the check that it is mended
 //! ```
 //!

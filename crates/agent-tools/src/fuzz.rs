@@ -5,11 +5,14 @@ pub use crate::plain_commands::plain_commands;
 use crate::{edit, glob, patch};
 use std::path::Path;
 
-/// Applies every update of a patch to the same text. Each result has the text, and how many lines were added and removed.
+/// A text after an update, with the number of added and of removed lines.
+pub type Patched = (String, usize, usize);
+
+/// Applies every update of a patch to the same text.
 ///
 /// # Errors
 /// When the text is not a patch.
-pub fn patched(patch: &str, text: &str) -> Result<Vec<Result<(String, usize, usize), String>>, String> {
+pub fn patched(patch: &str, text: &str) -> Result<Vec<Result<Patched, String>>, String> {
     let updates = patch::parse(patch)?.into_iter().filter_map(|section| match section.change {
         patch::Change::Update { hunks, .. } => Some(hunks),
         patch::Change::Add { .. } | patch::Change::Delete => None,

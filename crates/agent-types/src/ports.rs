@@ -59,7 +59,7 @@ pub trait Tool: Send + Sync {
 pub struct ToolContext {
     /// Where to report what a long call is doing.
     pub progress: Arc<dyn ProgressSink>,
-    /// Tells when to stop.
+    /// Signals when to stop.
     pub cancel: Arc<dyn CancelSignal>,
     /// What the tool must not show of the files that it comes across without their being named in the call.
     pub exclusions: Exclusions,
@@ -77,7 +77,7 @@ pub trait ProgressSink: Send + Sync {
     fn report(&self, text: &str);
 }
 
-/// Tells a running action to stop.
+/// Cancels a running action.
 #[async_trait]
 pub trait CancelSignal: Send + Sync {
     /// Whether stopping was asked for.
@@ -175,7 +175,7 @@ pub struct Command {
     pub environment: Vec<(String, String)>,
     /// What is written to its standard input, which is then closed.
     pub stdin: Vec<u8>,
-    /// Ends it, with everything it started, after so many milliseconds.
+    /// Ends it, with everything it started, after that many milliseconds.
     pub timeout_ms: u64,
     /// Bytes of each output stream that are kept; of more, the beginning and the end.
     pub output_limit_bytes: usize,
@@ -223,7 +223,7 @@ pub trait Clock: Send + Sync {
     /// Milliseconds since the Unix epoch.
     fn now_ms(&self) -> u64;
 
-    /// Resolves after so many milliseconds.
+    /// Resolves after that many milliseconds.
     async fn sleep_ms(&self, duration_ms: u64);
 }
 

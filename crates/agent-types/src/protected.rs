@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use folded::Name;
 
-/// Why a path is protected, as the end of a sentence; nothing when it is not. The path is relative, with `/` between its names. Letter case
+/// Why a path is protected, as the end of a sentence; `None` if it is not. The path is relative, with `/` between its names. Letter case
 /// does not count, nor what else some file system does not tell apart: dots at the end, invisible code points, short names such as `GIT~1`.
 ///
 /// ```
@@ -107,7 +107,7 @@ fn of_name(name: &Name, parent: Option<&Name>, is_last: bool) -> Option<&'static
 /// Names with one reason.
 struct Kind {
     reason: &'static str,
-    /// Whether what lies below such a name is protected, too.
+    /// Whether what is below such a name is protected, too.
     are_directories: bool,
     names: &'static [&'static str],
 }
@@ -175,8 +175,8 @@ const PAIRS: &[(&str, &str)] = &[
     (".cargo", "config.toml"), (".cargo", "config"),
 ];
 
-/// Without this file a directory is no repository, whatever else is in it: git takes a directory with `HEAD`, `objects` and `refs` for one,
-/// and runs what its `config` says.
+/// Without this file a directory is not a repository, whatever else is in it: git takes a directory with `HEAD`, `objects` and `refs` for
+/// one, and runs what its `config` says.
 const HEAD: &str = "head";
 /// Endings of names of files.
 const ENDINGS: &[&str] = &[".code-workspace", ".sublime-project"];

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! 1. What is found is replaced as a whole, the longest first: one that is part of another does not spare the rest of it.
-//! 2. A value of fewer than [`MIN_SECRET_BYTES`] bytes is no secret but a word; replacing it would garble every text.
+//! 2. A value of fewer than [`MIN_SECRET_BYTES`] bytes is not a secret but a word; replacing it would garble every text.
 //! 3. Of a secret of several lines each long one is found by itself: tools put numbers between them.
 //! 4. Where a text was cut (`…`), the rest of a secret there is also found.
 //! 5. Escapes of URLs, JSON, shells and HTML are read, whichever characters they stand for: `escapes.rs`.
@@ -124,7 +124,7 @@ impl Redactor {
         apart
     }
 
-    /// Where the beginning of a secret stands before a cut, or the end of one after it; apart from each other and in order.
+    /// Where the beginning of a secret comes before a cut, or the end of one after it; apart from each other and in order.
     fn remains(&self, text: &str) -> Vec<Range<usize>> {
         if !text.contains(CUT) {
             return Vec::new();
@@ -167,7 +167,7 @@ impl Redactor {
         text
     }
 
-    /// Replaces every secret in JSON, however its strings are spelt (`\u0073k-…`). Text that is no JSON is treated as any other. It is
+    /// Replaces every secret in JSON, however its strings are spelt (`\u0073k-…`). Text that is not JSON is treated as any other. It is
     /// written anew only where something was found.
     pub fn json(&self, text: &mut String) {
         self.text(text);
@@ -250,7 +250,7 @@ impl Redactor {
             let bytes = self.plain.iter().filter_map(begun).max().unwrap_or_default();
             level.origin_of(level.text.len() - bytes..level.text.len()).start
         };
-        // What follows may make another escape of the last signs: then what stands before them counts.
+        // What follows may make another escape of the last signs: then what comes before them counts.
         let ends = open_escapes(text);
         let wholes = ends.iter().filter_map(|end| text.get(..*end));
         let plain = wholes.clone().map(Unescaped::of);
@@ -286,7 +286,7 @@ fn across(text: &str, secret: &str, place: usize) -> Option<usize> {
     text.match_indices(secret).map(|(start, _)| start).find(|start| *start < place && place < start + secret.len())
 }
 
-/// As it is, as it stands in a JSON string (with and without the slash escaped, which some writers do), and as it stands in a URL.
+/// As it is, as it is in a JSON string (with and without the slash escaped, which some writers do), and as it is in a URL.
 fn spellings(secret: &str) -> Vec<String> {
     let quoted = Value::from(secret).to_string();
     let escaped = quoted.get(1..quoted.len() - 1).unwrap_or_default();

@@ -33,7 +33,7 @@ pub trait Machine {
     type Action;
     /// Why the machine's data refuses an event.
     type Objection: fmt::Display;
-    /// What a step tells besides; `()` for nothing.
+    /// Further results of a step; `()` for none.
     type Notes: Default;
 
     /// The table that the machine runs on.
@@ -73,7 +73,7 @@ pub trait Machine {
     /// Notes that a row led to another state. Its actions are rendered afterwards.
     fn entered(&mut self, _state: Self::State, _stepping: Stepping<Self>) {}
 
-    /// The action that a label of the row stands for now, or nothing when there is nothing to do it with. Where a journal is read
+    /// The action that a label of the row stands for now, or `None` if there is nothing to do it with. Where a journal is read
     /// ([`Rendering::Nothing`]) only what it changes in the machine counts, and the action need not be made.
     fn render(
         &mut self,
@@ -173,7 +173,7 @@ pub struct Step<S, T, A, N = ()> {
     pub transitions: Vec<Transition<S, T>>,
     /// What the driver is asked to do, in order.
     pub actions: Vec<A>,
-    /// What the machine tells besides.
+    /// Further results of the machine.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub notes: N,
 }

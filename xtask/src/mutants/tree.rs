@@ -54,7 +54,7 @@ struct Tree {
     target: PathBuf,
 }
 
-/// Where a mutant stands in the woven code.
+/// Where a mutant is in the woven code.
 struct Arm {
     file: String,
     lines: RangeInclusive<usize>,
@@ -138,7 +138,7 @@ impl Tree {
         Ok(tests.filter_map(program).collect::<BTreeMap<_, _>>().into_iter().collect())
     }
 
-    /// What cargo says as JSON, line by line. That something does not compile is no error here.
+    /// What cargo says as JSON, line by line. That something does not compile is not an error here.
     fn cargo(&self, arguments: &[&str]) -> Result<Vec<Value>, String> {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(arguments).args([

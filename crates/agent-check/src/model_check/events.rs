@@ -17,7 +17,7 @@ use std::iter;
 /// A line of the scenarios.
 pub(super) type Line = Cow<'static, str>;
 
-/// Events that a session has to take, or may refuse for a reason of its own.
+/// Events that a session must take, or may refuse for a reason of its own.
 pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
     let session = &node.session;
     let mut out = Vec::new();

@@ -1,6 +1,6 @@
 //! The worlds that a session is put into: how it is set up, what its environment may do, and how often.
 //!
-//! Each world is explored in full within its bounds. Bounds limit what could continue for ever: messages, rounds of tools, pauses,
+//! Each world is explored in full within its bounds. Bounds limit what could continue forever: messages, rounds of tools, pauses,
 //! raised limits, requested summaries, programs that die. Failures, cancels, shutdowns, late and repeated answers are not: the machine has
 //! to bound those.
 
@@ -36,7 +36,7 @@ pub(crate) struct World {
     pub(crate) sizes_count: bool,
 }
 
-/// How often the environment may do what could continue for ever.
+/// How often the environment may do what could continue forever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// Messages of the user.

@@ -25,7 +25,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// What an action asks; nothing when it asks nothing. Deadlines are another matter.
+    /// What an action asks; `None` if it asks nothing. Deadlines are another matter.
     pub(crate) fn by(action: &Action) -> Option<Self> {
         let question = Question::of(action).filter(|question| *question != Question::Deadline)?;
         let calls = match action {

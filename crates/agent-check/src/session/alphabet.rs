@@ -49,7 +49,7 @@ impl Question {
         Self::Hooks,
     ];
 
-    /// What an action asks; nothing when it asks nothing.
+    /// What an action asks; `None` if it asks nothing.
     pub const fn of(action: &Action) -> Option<Self> {
         Some(match action {
             Action::SendLlmRequest { .. } => Self::Model,

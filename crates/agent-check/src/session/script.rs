@@ -29,7 +29,7 @@ pub enum Command {
     Nothing,
     /// A question about the session, with the answer.
     Show(String),
-    /// Something that is to be told to the session.
+    /// Something that will be told to the session.
     Take(Event),
 }
 

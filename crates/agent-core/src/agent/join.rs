@@ -200,7 +200,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Tells the lifecycle what followed. Nothing of it commands anything down.
+    /// Passes on to the lifecycle what followed. This causes no further command.
     pub(super) fn report(&mut self, at_ms: u64, items_before: usize, step: &mut Step) {
         let Some(oversight) = self.oversight.as_deref_mut() else { return };
         let session = &self.session;

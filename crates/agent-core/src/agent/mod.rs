@@ -132,7 +132,7 @@ impl Agent {
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
     ///
-    /// A timer that fires just before it is withdrawn is no error: the step is empty, and the agent is as it was.
+    /// A timer that fires just before it is withdrawn is not an error: the step is empty, and the agent is as it was.
     ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the agent is then as it was before.

@@ -75,7 +75,7 @@ pub enum Rejected {
         /// The event's name.
         event: &'static str,
     },
-    /// It follows from the other machine, and is no event from outside.
+    /// It follows from the other machine, and is not an event from outside.
     #[error("{event}: only the machine derives this event; it cannot be reported")]
     Derived {
         /// The event's name.

@@ -67,7 +67,7 @@ impl fmt::Display for LimitNear {
 }
 
 impl Limits {
-    /// In how many milliseconds the limit on time comes near, given what is left of it, and how much is used then; nothing when it did
+    /// In how many milliseconds the limit on time comes near, given what is left of it, and how much is used then; `None` if it did
     /// before.
     #[must_use]
     pub fn time_nears_in_ms(&self, left_ms: u64) -> Option<(u64, u64)> {

@@ -23,13 +23,13 @@ pub struct AuditRecord {
     pub status: JobStatus,
     /// The states that the job went through, in order, the wait before a retry among them.
     pub state_transitions: Vec<State>,
-    /// The agent that worked on it; nothing when it did not get so far.
+    /// The agent that worked on it; `None` if it did not get so far.
     pub agent: Option<AgentConfig>,
     /// Attempts after the first that were started.
     pub retry_count: u32,
     /// Most of them that were allowed.
     pub max_retries: u32,
-    /// Cost of everything in billionths of a US dollar, written in US dollars; nothing when a model's price is unknown.
+    /// Cost of everything in billionths of a US dollar, written in US dollars; `None` if a model's price is unknown.
     #[serde(rename = "cost_usd", with = "usd")]
     pub cost_nano_usd: Option<u64>,
     /// What the model said at the end.

@@ -64,7 +64,7 @@ impl Job {
         }
     }
 
-    /// The action for a label of the row that fired; nothing for a stop of what was told to stop already.
+    /// The action for a label of the row that fired; `None` for the stop of an action that is being stopped already.
     pub(super) fn action(&mut self, kind: ActionKind) -> Option<Action> {
         match kind {
             ActionKind::StopWork => {
@@ -83,7 +83,7 @@ impl Job {
         }
     }
 
-    /// What was asked and is not answered, and its stop, if the driver was told of one.
+    /// The requested action without an answer, and its stop, if one was requested.
     pub(super) fn render_outstanding(&self) -> Vec<Action> {
         let Some(asked) = self.asked else { return Vec::new() };
         let stop = asked.is_stopped.then_some(Action::StopWork { ticket: asked.ticket });

@@ -93,7 +93,7 @@ pub struct Skill {
 /// The agent that works on a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentConfig {
-    /// The skill's name; nothing when no skill fits.
+    /// The skill's name; `None` if no skill fits.
     pub skill: Option<String>,
     /// The class of the model.
     pub tier: ModelTier,
@@ -175,7 +175,7 @@ fn tier(description: &[String]) -> ModelTier {
     }
 }
 
-/// Whether the words of a keyword stand in the text in a row. A keyword without words stands nowhere.
+/// Whether the words of a keyword are in the text in a row. A keyword without words stands nowhere.
 fn contains(text: &[String], keyword: &str) -> bool {
     let keyword = words(keyword);
     !keyword.is_empty() && text.windows(keyword.len()).any(|window| window == keyword.as_slice())

@@ -32,7 +32,7 @@ impl Format {
     /// What the first line of a journal says about its format.
     ///
     /// # Errors
-    /// [`FormatError::Unknown`] when this program does not know the format, [`FormatError::Form`] when it is no first line.
+    /// [`FormatError::Unknown`] when this program does not know the format, [`FormatError::Form`] when it is not a first line.
     pub fn of(first_line: &str) -> Result<Self, FormatError> {
         let first: FirstLine = serde_json::from_str(first_line).map_err(|error| FormatError::form(&error))?;
         match first.entry.header.format_version {
@@ -50,7 +50,7 @@ impl Format {
     /// Reads a line, the first one included. What comes back has today's form.
     ///
     /// # Errors
-    /// [`FormatError::Form`] when it is no record of this format.
+    /// [`FormatError::Form`] when it is not a record of this format.
     pub fn read(self, line: &str) -> Result<Record, FormatError> {
         let form = |error| FormatError::form(&error);
         let mut record =

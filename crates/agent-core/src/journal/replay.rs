@@ -284,7 +284,7 @@ pub enum ReplayError {
         /// The number that came.
         found: u64,
     },
-    /// It tells of a lifecycle that never began.
+    /// It belongs to a lifecycle that never began.
     #[error("replay the journal: record {seq} is an event of a lifecycle that has not begun")]
     NoLifecycle {
         /// Its number.

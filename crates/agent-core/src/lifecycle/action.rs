@@ -20,7 +20,7 @@ pub enum Action {
         text: String,
         /// How many gap reports there were since the last message, this one included.
         round: u32,
-        /// What is left of the time that the message may take, in milliseconds; nothing when no limit is set.
+        /// What is left of the time that the message may take, in milliseconds; `None` if no limit is set.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_left_ms: Option<u64>,
     },

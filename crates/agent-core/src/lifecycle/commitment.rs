@@ -11,7 +11,7 @@ pub struct Commitment {
     pub promise: String,
     /// How it is checked.
     pub assertion: Assertion,
-    /// Who made it. Those of both sides have to be kept.
+    /// Who made it. Those of both sides must be kept.
     pub origin: Origin,
 }
 

@@ -1,6 +1,6 @@
-//! The lifecycle machine as data: every row. Its words stand in `labels.rs`.
+//! The lifecycle machine as data: every row. Its words are in `labels.rs`.
 //!
-//! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
+//! Everything that affects transitions is here. What does *not*: which trigger an event is (`classify`), what happens to its data
 //! (`absorb`), what an action carries (`render`). What is done on entering or leaving a state is an action of the rows that do so: every
 //! row that leaves `Idle`, `Working`, `Waiting` or `Verifying` stops the timer, every row that enters one starts it, and every row that
 //! enters a resting state reports the outcome.

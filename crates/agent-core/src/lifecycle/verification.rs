@@ -117,7 +117,7 @@ fn never_run() -> CheckEnd {
     CheckEnd::NotStarted { found: String::from("there is no report of it") }
 }
 
-/// The last so many bytes, at a character's edge: how a command failed stands at its end.
+/// The last so many bytes, at a character's edge: how a command failed is at its end.
 fn tail(text: &str, limit_bytes: usize) -> &str {
     let mut from = text.len().saturating_sub(limit_bytes);
     while !text.is_char_boundary(from) {

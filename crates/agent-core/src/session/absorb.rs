@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 impl Session {
-    /// Takes in what an event brings, and tells what is decided about calls.
+    /// Applies the data of an event, and notes what is decided about calls.
     pub(super) fn take_in(&mut self, trigger: Trigger, event: Event, rulings: &mut Vec<Ruling>) {
         if trigger.answers_all() {
             self.asked.close();

@@ -142,7 +142,7 @@ pub enum Action {
         ticket: Ticket,
     },
     /// Wait, then report `DeadlineReached`. Replaces an earlier deadline; `HoldDeadline`, `PromptForInput` and `Shutdown` end it. A timer
-    /// that fires later is no error and changes nothing.
+    /// that fires later is not an error and changes nothing.
     StartDeadline {
         /// For the answer.
         ticket: Ticket,

@@ -146,7 +146,7 @@ impl Batch {
         self.calls.iter().filter_map(|open| by_call.remove(&open.call.id)).collect()
     }
 
-    /// Decides about a call, unless it is answered already, and tells what. Returns the denial.
+    /// Decides about a call, unless it is answered already, and notes the ruling. Returns the denial.
     pub(super) fn decide(
         &mut self,
         at: usize,
@@ -246,7 +246,7 @@ impl Batch {
     pub(super) fn emit_group(&mut self, most: u64, most_alike: u64) -> u64 {
         let (mut emitted, mut alike) = (0, 0);
         let mut last: Option<&ToolCall> = None;
-        // What lies before has ended.
+        // What is before has ended.
         for open in self.calls.get_mut(self.counted..).unwrap_or_default() {
             if emitted == most {
                 break;
@@ -412,7 +412,7 @@ pub struct Denial {
     pub call: ToolCall,
     /// Why.
     pub reason: String,
-    /// Whether it would have been asked about, had there been anybody to ask.
+    /// Whether it needed approval and no one could be asked.
     pub nobody_to_ask: bool,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Compaction {
     tried_in_turn: bool,
     /// Times in a row that the provider found the conversation too long.
     pub(super) overflows: u32,
-    /// Whether the one that the user asked for stands before one that was due already, which stays due if it is not made.
+    /// Whether the one that the user asked for comes before one that was due already, which stays due if it is not made.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     too_long: bool,
 }
@@ -126,7 +126,7 @@ pub(super) fn summary(response: &LlmResponse) -> Result<String, String> {
     if text.trim().is_empty() { Err(String::from("the summary is empty")) } else { Ok(text) }
 }
 
-/// The conversation with everything before the cut replaced by the summary, or nothing when that saves less than a fifth.
+/// The conversation with everything before the cut replaced by the summary, or `None` if that saves less than a fifth.
 pub(super) fn replaced(conversation: &Conversation, is_continuing: bool, summary: &str) -> Option<Conversation> {
     let mut out = Conversation::new();
     out.push_input(Input::new(vec![format!("[Summary of the conversation until here]\n{summary}")]).ok()?);
@@ -140,7 +140,7 @@ const fn saves_a_fifth(after: u64, before: u64) -> bool {
     after.saturating_mul(5) <= before.saturating_mul(4)
 }
 
-/// The conversation with the results of its last round clipped, or nothing when there is nothing to clip.
+/// The conversation with the results of its last round clipped, or `None` if there is nothing to clip.
 pub(super) fn last_round_clipped(conversation: &Conversation) -> Option<Conversation> {
     let last = conversation.last()?;
     let Item::Round(round) = last.as_ref() else { return None };

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 /// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused. Only a timer may be late:
-/// that changes nothing and is no error.
+/// that changes nothing and is not an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// The host opened the session.

@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Repetition {
     fingerprint: u64,
     pub(super) times: u32,
-    /// Whether the model was told in this turn.
+    /// Whether the model was warned in this turn.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     warned: bool,
 }
 
 impl Session {
-    /// Tells the model, once a turn, that it is half on the way to a limit that ends the turn.
+    /// Warns the model, once a turn, halfway to a limit that ends the turn.
     pub(super) fn warn_of_loop(&mut self) {
         if self.repetition.warned {
             return;

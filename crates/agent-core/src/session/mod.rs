@@ -1,7 +1,7 @@
 //! The session machine: one conversation between a user, a model and its tools.
 //!
 //! A driver reports [`Event`]s and performs the [`Action`]s that [`Session::step`] returns; nothing else decides what the agent does.
-//! What moves where stands in [`table`]. One step is five moves:
+//! What moves where is in [`table`]. One step is five moves:
 //!
 //! ```text
 //! event -> classify (read data, decide guards) -> Trigger | Rejected
@@ -193,8 +193,8 @@ impl Session {
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
     ///
-    /// A timer that fires just before it is withdrawn is no error: the step [is empty](Step::is_empty), and the session is as it was. Late
-    /// answers to anything else are refused, because what they carry is lost.
+    /// A timer that fires just before it is withdrawn is not an error: the step [is empty](Step::is_empty), and the session is as it was.
+    /// Late answers to anything else are refused, because what they carry is lost.
     ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the session is then as it was before.
@@ -205,7 +205,7 @@ impl Session {
         Ok(step)
     }
 
-    /// The same with a step that was used before. Without actions nothing follows from what it tells besides.
+    /// The same with a step that was used before. Without actions its notes have no effect either.
     pub(crate) fn step_into(
         &mut self,
         at_ms: u64,

@@ -1,4 +1,4 @@
-//! What waits to be sent to the model: messages of the user, and what the session has to say besides.
+//! What waits to be sent to the model: messages of the user, and what the session must say besides.
 
 use super::rare::Rare;
 use crate::conversation::{Input, non_blank};
@@ -21,7 +21,7 @@ pub(super) struct Outbox {
     /// The message that this step takes back.
     #[serde(skip)]
     withdrawn: Rare<String>,
-    /// What the model has to know besides, such as what a formatter changed. It goes out before the messages.
+    /// What the model must know besides, such as what a formatter changed. It goes out before the messages.
     notes: Vec<String>,
 }
 

@@ -123,7 +123,7 @@ fn without_calls(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks
 }
 
-/// What stays of an answer without its proper end, or nothing when it has no text. Thinking without a signature is left out, and so is
+/// What stays of an answer without its proper end, or `None` if it has no text. Thinking without a signature is left out, and so is
 /// thinking at the end, which led to nothing: providers refuse an answer that ends with it.
 pub(super) fn kept(mut blocks: Vec<Block>, what: &str) -> Option<Kept> {
     blocks.retain(|block| !matches!(block, Block::Thinking { signature: None, .. }));
@@ -188,7 +188,7 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
         self.blocks.push(block);
     }
 
-    /// A call as it may stand in the history: with an id of its own and arguments that are an object.
+    /// A call as it may be in the history: with an id of its own and arguments that are an object.
     fn call(&mut self, raw: &RawCall) -> ToolCall {
         let id = self.id(&raw.id);
         let arguments = if raw.complete {

@@ -23,7 +23,7 @@ pub type Reason = statetable::Reason<Objection>;
 /// All that one event did.
 pub type Step = statetable::Step<State, Trigger, Action, Notes>;
 
-/// What a step of a session tells besides.
+/// Further results of a step of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Notes {

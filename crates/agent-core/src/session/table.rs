@@ -1,6 +1,6 @@
-//! The session machine as data: every row. Its words stand in `labels.rs`.
+//! The session machine as data: every row. Its words are in `labels.rs`.
 //!
-//! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
+//! Everything that affects transitions is here. What does *not*: which trigger an event is (`classify`), what happens to its data
 //! (`absorb`), what an action carries (`render`). Rows of a waiting state that begin with the same six triggers mean the same in each:
 //! input is queued, for the next results or for the end of the turn, and can be taken back as long as it is; limits and configuration are
 //! data, a cancel stops what is in flight and waits for its answer, a shutdown ends. Then follows what it means that another program

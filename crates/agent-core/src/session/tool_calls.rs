@@ -168,7 +168,7 @@ impl Session {
         }
     }
 
-    /// The formatters changed files, which the model has to know before its next edit.
+    /// The formatters changed files, which the model must know before its next edit.
     pub(super) fn absorb_formatting(&mut self, report: FormatReport) {
         let is_done = !report.commit_due;
         if !report.changed_paths.is_empty() {

@@ -66,7 +66,7 @@ impl From<Vec<CallId>> for UsedIds {
     fn from(ids: Vec<CallId>) -> Self {
         let mut used = Self::default();
         for id in ids {
-            // Kept ids come from outside: one that stands twice counts once.
+            // Kept ids come from outside: one that occurs twice counts once.
             if !used.contains(id.as_str()) {
                 used.add(id);
             }

@@ -37,7 +37,7 @@ pub(super) struct HookBook {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Running {
     occasion: HookOccasion,
-    /// Whether something is to be sent afterwards.
+    /// Whether something will be sent afterwards.
     goes_on: bool,
     /// Whether they ran for a configuration that has been replaced since.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
@@ -70,7 +70,7 @@ impl HookBook {
         self.vetted
     }
 
-    /// Whether something is to be sent after them.
+    /// Whether something will be sent after them.
     pub(super) fn goes_on(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.goes_on)
     }
@@ -133,7 +133,7 @@ impl Session {
         self.config.hooks.contains(&HookPoint::SessionEnd) && !self.hooks.has_ended
     }
 
-    /// What the user's hooks have to see before the next request.
+    /// What the user's hooks must see before the next request.
     pub(super) fn hooks_before_request(&self) -> Option<HookOccasion> {
         let (points, book) = (&self.config.hooks, &self.hooks);
         if points.contains(&HookPoint::SessionStart) && !book.has_started {
@@ -150,7 +150,7 @@ impl Session {
         is_due.then(|| HookOccasion::UserPromptSubmit { prompt: new.join("\n\n") })
     }
 
-    /// What the user's hooks have to see before the turn ends.
+    /// What the user's hooks must see before the turn ends.
     pub(super) fn hooks_before_stop(&self) -> Option<HookOccasion> {
         let text = || self.run.text().to_string();
         let is_due = self.config.hooks.contains(&HookPoint::Stop);

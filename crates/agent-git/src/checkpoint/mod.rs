@@ -48,7 +48,7 @@ pub(crate) struct Turn {
     unkept: BTreeMap<String, Unkept>,
     /// Which of them changed, and the record does not say so yet.
     unnoted: BTreeSet<String>,
-    /// Which of them changed: those that are to be told of, and those that were.
+    /// Which of them changed: those still to be reported, and those already reported.
     lost: Vec<String>,
     told: BTreeSet<String>,
     /// Commands that are not kept yet: a turn of commands only has nothing to go back to.
@@ -59,9 +59,9 @@ pub(crate) struct Turn {
     between: usize,
     /// Where the key is with which records are sealed.
     key: Option<PathBuf>,
-    /// All that stands in the record, for the seal.
+    /// All that is in the record, for the seal.
     contents: Contents,
-    /// The seal that stands there.
+    /// The seal that is there.
     seal: Option<String>,
 }
 
@@ -120,7 +120,7 @@ impl Turn {
         self.paths.insert(path.to_owned(), Seen::Before(digest));
         match (&kept, now) {
             (Err(error), _) => {
-                // The caller tells of it.
+                // The caller reports it.
                 self.told.insert(path.to_owned());
                 drop(self.unkept.insert(path.to_owned(), Unkept::Unwritten(error.to_string())));
             }
@@ -198,7 +198,7 @@ impl Turn {
     }
 
     /// The calls that were to change these paths ended. Of a path that is as it was, nothing stays in the record; of another, how it is
-    /// now. `image` tells that. Returns the record if there is something in it to be stored.
+    /// now, which `image` knows. Returns the record if there is something in it to be stored.
     pub(crate) fn settle(
         &mut self,
         repository: &Repository,
@@ -301,7 +301,7 @@ pub(crate) enum ImportError {
     Foreign,
 }
 
-/// A record as a part of what git imports at the date of "now", or nothing when it is not there, or not one of these.
+/// A record as a part of what git imports at the date of "now", or `None` if it is not there, or not one of these.
 pub(crate) fn dated_now(repository: &Repository, record: &str) -> Option<Vec<u8>> {
     let stream = repository.own.read(record_of(record), RECORD_LIMIT_BYTES).ok()??;
     stream::dated_now(stream::ours(record, &stream)?)

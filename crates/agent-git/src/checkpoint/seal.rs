@@ -20,7 +20,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// What stands in a record: the mode and the digest of every entry, by its name in the tree.
+/// What is in a record: the mode and the digest of every entry, by its name in the tree.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents(BTreeMap<String, (String, [u8; 32])>);
 

@@ -19,7 +19,7 @@ impl Repository {
         let common = COMMON_DIRECTORIES.iter().map(|path| (&self.common, *path, FileType::Directory));
         let common = common
             .chain(COMMON_FILES.iter().copied().chain(branch).map(|path| (&self.common, path, FileType::RegularFile)));
-        // Where references are in tables, a file says so in the place of the directory.
+        // Where references are in tables, a file says so in place of the directory.
         let has_tables = self.common.kind("reftable").is_ok_and(|kind| kind == Some(FileType::Directory));
         let is_meant = |path: &str| !(has_tables && path.starts_with("refs/heads"));
         let all = own.chain(common).filter(|(_, path, _)| is_meant(path));

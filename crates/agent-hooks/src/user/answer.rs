@@ -93,7 +93,7 @@ fn passed(stdout: &str, is_cut: bool, point: HookPoint) -> Result<Said, String> 
     answer.at(point)
 }
 
-/// What stands before an answer, where there is one. Only output that begins with an answer counts as one, and an objection after a line
+/// What comes before an answer, where there is one. Only output that begins with an answer counts as one, and an objection after a line
 /// for people would be passed over.
 fn before_answer(stdout: &str) -> Option<&'static str> {
     let text = stdout.trim_start_matches('\u{feff}').trim_start();

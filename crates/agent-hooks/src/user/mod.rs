@@ -186,7 +186,7 @@ fn of_hook(hook: &UserHook, mut said: Said) -> Said {
     said
 }
 
-/// Adds what one hook said, and tells whether that decides.
+/// Adds the answer of one hook, and returns whether it decides.
 fn take(report: &mut HookReport, said: Said, point: HookPoint) -> bool {
     report.context.extend(said.context);
     report.stop = report.stop.take().or(said.stop);

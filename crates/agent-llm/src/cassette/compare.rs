@@ -24,7 +24,7 @@ impl Matching {
     }
 }
 
-/// The first place where two documents differ, told to people; nothing when they do not.
+/// Describes the first place where two documents differ; `None` if they do not.
 pub(super) fn difference(recorded: &Value, now: &Value) -> Option<String> {
     let mut path = String::new();
     let (recorded, now) = first_difference(recorded, now, &mut path)?;

@@ -4,7 +4,7 @@
 //! {"cassette":{"version":1,"dialect":"anthropic","base_url":"https://api.anthropic.com", …}}
 //! {"request":{"call":1,"url":"https://api.anthropic.com/v1/messages","body":{…}}}
 //! {"answer":{"call":1,"at_ms":812,"status":200,"headers":[["content-type","text/event-stream"]]}}
-//! {"piece":{"call":1,"at_ms":813,"text":"event: message_start\ndata: …"}}         "hex" where a piece is no text
+//! {"piece":{"call":1,"at_ms":813,"text":"event: message_start\ndata: …"}}         "hex" where a piece is not text
 //! {"end":{"call":1,"at_ms":1900,"how":"complete"}}                                 or "left", or {"failed": the error}
 //! ```
 //!
@@ -95,10 +95,10 @@ pub enum CassetteError {
 }
 
 impl Cassette {
-    /// Reads a recording. A last line without its end, such as a crash leaves, is left out and [told](Self::is_cut).
+    /// Reads a recording. A last line without its end, such as a crash leaves, is left out and [reported](Self::is_cut).
     ///
     /// # Errors
-    /// [`CassetteError`] when the file cannot be read, is larger than 256 MiB, is no cassette or is damaged.
+    /// [`CassetteError`] when the file cannot be read, is larger than 256 MiB, is not a cassette or is damaged.
     pub fn read(path: &Path) -> Result<Self, CassetteError> {
         let shown = path.display().to_string();
         let wrong = |found: String| CassetteError::File { path: shown.clone(), found };

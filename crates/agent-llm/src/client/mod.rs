@@ -30,7 +30,7 @@ pub(crate) struct Flavour {
     pub(crate) superfluous: &'static [&'static str],
     /// The usual name of the variable with the key.
     pub(crate) key_variable: &'static str,
-    /// The header that carries the key, and what stands before the key in it.
+    /// The header that carries the key, and what comes before the key in it.
     pub(crate) key_header: (&'static str, &'static str),
     /// Headers of every request.
     pub(crate) headers: &'static [(&'static str, &'static str)],

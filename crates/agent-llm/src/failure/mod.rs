@@ -1,4 +1,4 @@
-//! Failed calls: what happened, told to people and classified for the machine.
+//! Failed calls: what happened, described for people and classified for the machine.
 //!
 //! Every text that leaves this module says what was attempted, what was found and, where that is known, what the user can do. Control
 //! characters are taken out, secrets replaced, and only then is it cut to size, so that no half of a key is left at the cut.

@@ -302,7 +302,7 @@ fn is_text(raw: &RawValue) -> bool {
 
 /// The stop reason, or the failure that some servers report in its place.
 fn stop_reason(reason: &str) -> Result<StopReason, Broken> {
-    // Servers and what stands before them say some of them in their own words, and in capital letters.
+    // Servers and what comes before them say some of them in their own words, and in capital letters.
     Ok(match &*reason.to_ascii_lowercase() {
         "stop" | "eos" | "eos_token" | "stop_sequence" | "end_turn" | "end" | "complete" | "completed" => {
             StopReason::EndTurn

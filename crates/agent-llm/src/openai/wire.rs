@@ -151,7 +151,7 @@ pub(super) struct CalledIn<'a> {
     pub(super) others: Members<'a>,
 }
 
-/// Members of an object as they stand there.
+/// Members of an object as they are there.
 type Members<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
 
 impl CalledIn<'_> {

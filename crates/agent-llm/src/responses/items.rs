@@ -31,7 +31,7 @@ pub(super) enum Cut {
 /// Appends the blocks of an item. Gives back whether it is a refusal.
 pub(super) fn blocks_of(item: &RawValue, cut: Cut, waits: bool, blocks: &mut Vec<ResponseBlock>) -> bool {
     let Ok(head) = serde_json::from_str::<ItemHeadIn<'_>>(item.get()) else {
-        // What is no object could not be sent back.
+        // What is not an object could not be sent back.
         return false;
     };
     match head.r#type.as_deref() {
@@ -119,7 +119,7 @@ fn push_message(item: &RawValue, blocks: &mut Vec<ResponseBlock>) -> bool {
     refused
 }
 
-/// Whether this part of a framed message has a text of its own, which stands before the frame.
+/// Whether this part of a framed message has a text of its own, which comes before the frame.
 pub(super) fn has_text(place: &Value) -> bool {
     place["type"] == "output_text" || place["type"] == "refusal"
 }

@@ -243,7 +243,7 @@ impl JobHandle {
     }
 }
 
-/// How a job is to be stopped.
+/// How to stop a job.
 #[derive(Clone, Debug, Default)]
 struct Stops {
     cancel: CancellationToken,

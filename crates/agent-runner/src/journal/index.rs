@@ -32,7 +32,7 @@ pub enum Said {
 }
 
 impl Said {
-    /// Reads it from the journal: up to the first words, in the memory of one record. Nothing when there is no journal any more.
+    /// Reads it from the journal: up to the first words, in the memory of one record. `None` if there is no journal any more.
     fn read(path: &Path) -> Option<Self> {
         if check_own(path).is_err() {
             return Some(Self::Unreadable);
@@ -62,7 +62,7 @@ impl Said {
 pub(super) struct Stamp {
     length: u64,
     modified_ns: u64,
-    /// When the file itself was last touched in any way, where the system tells.
+    /// When the file itself was last touched in any way, where the system reports it.
     changed_ns: u64,
 }
 
@@ -74,7 +74,7 @@ impl Stamp {
         Self { length: metadata.len(), modified_ns, changed_ns }
     }
 
-    /// Whether it is so old that a later change has to show. Clocks of file systems tick slowly: what was written in the same tick would
+    /// Whether it is so old that a later change must show. Clocks of file systems tick slowly: what was written in the same tick would
     /// not.
     fn is_settled(self, now_ns: u64) -> bool {
         self.changed_ns.max(self.modified_ns).saturating_add(SETTLED_NS) < now_ns
@@ -97,7 +97,7 @@ impl Index {
         Self { path, known, read: Vec::new() }
     }
 
-    /// What was said in a session; nothing when it was removed meanwhile.
+    /// What was said in a session; `None` if it was removed meanwhile.
     pub(super) fn said(&mut self, id: &str, journal: &Path, stamp: Stamp) -> Option<Said> {
         if let Some((known, said)) = self.known.get(id)
             && *known == stamp
@@ -198,7 +198,7 @@ fn changed_ns(_metadata: &Metadata) -> Option<u64> {
 pub(super) const NAME: &str = "index";
 /// Raised when entries mean something else.
 const VERSION: &str = "agent-sessions 1";
-/// Characters of the first words: as many as anybody shows.
+/// Characters of the first words: as many as any list shows.
 const WORDS_CHARS: usize = 200;
 /// Entries read anew that make writing it worth while.
 const WORTH_WRITING: usize = 32;

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The sum is the CRC-32 (the one of zip and PNG) of every byte after the comma that follows it, up to the end of the line. The line is a
-//! JSON object that any tool reads; a tool that writes it anew has to write the sum anew, too.
+//! JSON object that any tool reads; a tool that writes it anew must write the sum anew, too.
 
 use agent_core::journal::Record;
 use std::io;

@@ -9,7 +9,7 @@ use std::path::Path;
 /// between.
 ///
 /// # Errors
-/// What the system says, or that it is no regular file.
+/// What the system says, or that it is not a regular file.
 pub fn open_regular(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let file = without_waiting(options).open(path).map_err(|error| match error.raw_os_error() {
         // A pipe without a reader.

@@ -26,7 +26,7 @@ pub struct SqliteStore {
     path: PathBuf,
 }
 
-/// A session in a database, as [`list`](SqliteStore::list) tells it.
+/// A session in a database, as [`list`](SqliteStore::list) returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SqliteSession {

@@ -1,4 +1,4 @@
-//! What every journal has to hold, as checks that anybody can run over one of their own.
+//! What every journal must hold, as checks that anybody can run over one of their own.
 //!
 //! The place where journals are kept is a [`Shelf`]. For the crash tests it starts a program that opens a session and calls
 //! [`write_until_killed`]; a test program can start itself:
@@ -54,7 +54,7 @@ pub trait Shelf: Send + Sync {
     fn writer(&self, id: &str) -> Command;
 }
 
-/// One thing that a journal has to hold.
+/// One thing that a journal must hold.
 pub struct Check {
     /// Its name, and the id of the session that it uses.
     pub name: &'static str,

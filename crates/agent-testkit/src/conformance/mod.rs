@@ -1,4 +1,4 @@
-//! What every provider has to hold, as checks that anybody can run over one of their own. [`tools`] has those for tools, [`journals`] those
+//! What every provider must hold, as checks that anybody can run over one of their own. [`tools`] has those for tools, [`journals`] those
 //! for journals.
 //!
 //! A provider is judged by what comes out of its port while a service does something to it. The service is a [`Backend`]: it plays
@@ -35,7 +35,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One thing that a provider has to hold.
+/// One thing that a provider must hold.
 pub struct Check {
     /// Its name.
     pub name: &'static str,

@@ -1,7 +1,7 @@
 //! The hunks of one section, applied to the text of its file.
 //!
 //! 1. A hunk is applied where its lines stand, exactly or but for blanks at line ends; what stays, stays as it is in the file.
-//! 2. Hunks stand in the order of the file. Where lines stand twice, an anchor must say which is meant.
+//! 2. Hunks are in the order of the file. Where lines stand twice, an anchor must say which is meant.
 //! 3. Finding a hunk takes a time that grows with the file and with the hunk, not with both; of all hunks together it has a limit, and can
 //!    be stopped.
 //! 4. New lines end as the lines of the file do, and a file without a final line end has none afterwards.

@@ -408,7 +408,7 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
         "-K", "--config", "-o", "--output", "-O", "--remote-name", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace",
         "--trace-ascii", "--stderr", "--libcurl", "--hsts", "--alt-svc", "--etag-save", "-w", "--write-out", "--engine",
     ]),
-    // These take the name of a variable, and evaluate what stands in its brackets.
+    // These take the name of a variable, and evaluate what is in its brackets.
     (&["printf", "test"], &["-v", "-R"]),
 ];
 

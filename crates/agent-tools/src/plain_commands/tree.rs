@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-/// The words of each command, in order. Nothing when the text is anything but plain commands and what separates them.
+/// The words of each command, in order. `None` if the text is anything but plain commands and what separates them.
 pub(super) fn commands(text: &str) -> Option<Vec<Vec<String>>> {
     let tree = parse(text)?;
     let root = tree.root_node();
@@ -61,7 +61,7 @@ struct Reading<'a> {
 enum Last {
     /// A line break or `;`, or nothing yet: a command may follow.
     Separator,
-    /// `&&`, `||` or `|`: a command has to follow.
+    /// `&&`, `||` or `|`: a command must follow.
     Operator,
     /// A command, whole so far.
     Command,
@@ -197,7 +197,7 @@ impl<'a> Reading<'a> {
         before.chars().all(is_blank).then_some(before.len())
     }
 
-    /// Whether line breaks stand before a node; nothing when anything but those and blanks does.
+    /// Whether line breaks stand before a node; `None` if anything but those and blanks does.
     fn breaks_before(&self, node: Node<'_>) -> Option<bool> {
         let before = self.text.get(self.seen..node.start_byte())?;
         before.chars().all(|c| is_blank(c) || c == '\n').then(|| before.contains('\n'))

@@ -23,7 +23,7 @@ pub(crate) struct Staged<'w> {
     path: RelativePath,
     real: RelativePath,
     temporary: Temporary,
-    /// Emptied before they go, because it stands after what is in them.
+    /// Emptied before they go, because it comes after what is in them.
     made: MadeDirectories,
     kind: Kind,
 }
@@ -130,7 +130,7 @@ impl<'w> Staged<'w> {
         Ok(Done { staged: self, can_undo })
     }
 
-    /// Puts the new file in the place of the old one, which is kept under the temporary name where the file system can do that.
+    /// Puts the new file in place of the old one, which is kept under the temporary name where the file system can do that.
     fn exchange(&mut self, name: &str, old: Stamp, new: Stamp) -> Result<bool, FileError> {
         match self.temporary.swap_with(name, Swap::Exchange) {
             Ok(()) if self.holds(old) => Ok(true),

@@ -50,7 +50,7 @@ impl Workspace {
     /// Opens a directory.
     ///
     /// # Errors
-    /// [`OpenError`] when it is not there, is no directory, or has a name that is not Unicode.
+    /// [`OpenError`] when it is not there, is not a directory, or has a name that is not Unicode.
     pub fn open(root: impl AsRef<Path>) -> Result<Self, OpenError> {
         let given = root.as_ref();
         let wrong = |source| OpenError::System { root: given.to_path_buf(), source };
@@ -269,7 +269,7 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
-    /// Commands could not be told where to run.
+    /// Commands could not be given a directory to run in.
     #[error("open the workspace `{}`: its name is not Unicode", .root.display())]
     NotUnicode {
         /// The directory.

@@ -6,7 +6,7 @@
 //! 2. The same is done again at every look, because a link can be made during a session; the directories that were found at first
 //!    stay.
 //! 3. What a tool passes is compared, directory by directory as they were entered.
-//! 4. A workspace that lies in a place is a part of it.
+//! 4. A workspace that is in a place is a part of it.
 //! 5. A part of a place can be mounted, and nothing that is passed tells. The table of mounts does, and says which name it has elsewhere.
 
 use super::closed;

@@ -393,7 +393,7 @@ impl Round {
         Self { answer: paused.joined(self.answer), results: self.results }
     }
 
-    /// The same round with every result cut to about `limit_bytes`, or nothing when none is longer.
+    /// The same round with every result cut to about `limit_bytes`, or `None` if none is longer.
     #[must_use]
     pub fn clipped(&self, limit_bytes: usize) -> Option<Self> {
         if self.results.iter().all(|result| result.content.len() <= limit_bytes) {

@@ -127,7 +127,7 @@ impl Conversation {
         self.bytes / 4 + self.items.len() as u64 * 4
     }
 
-    /// Whether it ends with something that the model has to say more to: what a user said, results, or an answer that the provider paused.
+    /// Whether it ends with something that the model must say more to: what a user said, results, or an answer that the provider paused.
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
         match self.last().map(AsRef::as_ref) {
@@ -226,7 +226,7 @@ pub fn non_blank(text: &str) -> bool {
     !text.trim_start().is_empty()
 }
 
-/// What is left of a text that is longer than about `limit_bytes`: the head, and how much was cut. Nothing when it is not longer.
+/// What is left of a text that is longer than about `limit_bytes`: the head, and how much was cut. `None` if it is not longer.
 #[must_use]
 pub fn cut(text: &str, limit_bytes: usize) -> Option<String> {
     if text.len() <= limit_bytes {

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Whether the whole path matches. Takes time proportional to pattern times path, whatever stands in either.
+/// Whether the whole path matches. Takes time proportional to pattern times path, whatever is in either.
 pub(super) fn matches(pattern: &str, path: &str) -> bool {
     let tokens = tokens(pattern);
     let path: Vec<char> = path.chars().collect();

@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 ///
 /// An allow rule matches a command only when all of it is known to be plain commands. A deny rule matches when it might: also `/bin/rm` for
 /// `bash(rm:*)`, and whatever is not known to be plain commands. One about files holds for every tool that does the same with them, and one
-/// that ends in a plain name covers what lies below, too.
+/// that ends in a plain name covers what is below, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     tool: String,
@@ -126,7 +126,7 @@ impl Rule {
         rules
     }
 
-    /// Whether it ends in a plain name and names this directory or one that it lies in: then it covers all of it.
+    /// Whether it ends in a plain name and names this directory or one that it is in: then it covers all of it.
     fn names_way_to(&self, directory: &str) -> bool {
         let pattern = of_files(self.pattern.as_deref().unwrap_or_default());
         let is_plain = !pattern.rsplit('/').next().unwrap_or_default().contains(['*', '?']);
@@ -221,7 +221,7 @@ fn covers(pattern: &str, path: &str) -> bool {
         || is_plain && path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(is_below))
 }
 
-/// The path with the pattern's names in the place of what may be their short names (`SECRET~1`).
+/// The path with the pattern's names in place of what may be their short names (`SECRET~1`).
 fn in_long_names(pattern: &str, path: &str) -> String {
     let long =
         |name: &str| pattern.split('/').find(|known| folded::is_short_for(name, known)).unwrap_or(name).to_string();
@@ -234,7 +234,7 @@ fn of_files(pattern: &str) -> &str {
     pattern.strip_suffix('/').unwrap_or(pattern)
 }
 
-/// The command as if its program had been named without the directory that it lies in.
+/// The command as if its program had been named without the directory that it is in.
 fn without_directory(command: &str) -> &str {
     let program = command.split(' ').next().unwrap_or_default();
     let name_at = program.rfind('/').map_or(0, |slash| slash + 1);

@@ -48,7 +48,7 @@ fn folded(name: &str) -> String {
     let mut folded = letters(name);
     let end = folded.find(':').filter(|end| *end > 0).unwrap_or(folded.len());
     folded.truncate(end);
-    // `..` is no name of a file, and stays what it is.
+    // `..` is not a name of a file, and stays what it is.
     let kept = folded.trim_end_matches(['.', ' ']).len();
     if kept > 0 {
         folded.truncate(kept);

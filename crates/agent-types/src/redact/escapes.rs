@@ -7,8 +7,8 @@
 //! &amp; &#43; &#x2b;                      HTML
 //! ```
 //!
-//! A text is read from left to right once, so the cost is linear. What is no escape is taken as it is. A value above one byte is taken as
-//! its UTF-8.
+//! A text is read from left to right once, so the cost is linear. What is not an escape is taken as it is. A value above one byte is taken
+//! as its UTF-8.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -64,7 +64,7 @@ impl Unescaped {
         is_changed.then_some(out)
     }
 
-    /// Where a part of it stands in the text that was read.
+    /// Where a part of it is in the text that was read.
     pub(super) fn origin_of(&self, part: Range<usize>) -> Range<usize> {
         self.origin(part.start)..self.origin(part.end)
     }

@@ -16,7 +16,7 @@ pub struct Cell {
     pub to: u8,
     /// Set of the row's actions.
     pub actions: u128,
-    /// Whether an action stands on the row more than once, which a set does not tell.
+    /// Whether an action is on the row more than once, which a set does not tell.
     pub repeats_action: bool,
 }
 
@@ -80,7 +80,7 @@ pub enum Claim {
 #[must_use]
 pub struct Proof(());
 
-/// Checks that no cell is filled twice, no action stands on a row twice, nothing leaves a terminal state, every state is reachable and
+/// Checks that no cell is filled twice, no action is on a row twice, nothing leaves a terminal state, every state is reachable and
 /// every other one has a way out (and one to an end, when there is an end), every trigger and action is used, passing states have automatic
 /// rows only and waiting states none, and automatic rows cannot cycle; then what the machine claims.
 ///

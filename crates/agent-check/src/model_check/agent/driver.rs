@@ -1,4 +1,4 @@
-//! What stands here in place of a driver, as plain as a driver can be: it keeps what the lifecycle asked for until that is answered.
+//! What is here in place of a driver, as plain as a driver can be: it keeps what the lifecycle asked for until that is answered.
 
 use agent_core::agent::{Agent, Event, Step};
 use agent_core::lifecycle::{self, Action, CommitmentId, Ticket};

@@ -68,7 +68,7 @@ fn commands(event: &Event, step: &Step, after: &Agent) -> Result<(), Fault> {
         is_commanded = true;
         let is_done = match action {
             Action::SendInput { text } | Action::SendGapReport { text, .. } => {
-                // One that goes out now stands before those that wait.
+                // One that goes out now comes before those that wait.
                 fired(trigger)
                     && (pending.any(|pending| pending == text) || after.session().pending_input().next().is_none())
             }

@@ -1,4 +1,4 @@
-//! The set-ups of the explored agents, and how often their environment may do what could continue for ever.
+//! The set-ups of the explored agents, and how often their environment may do what could continue forever.
 
 use crate::session::alphabet::MESSAGES;
 use crate::session::commands::{Bound, bound};
@@ -27,7 +27,7 @@ pub(crate) struct Setup {
     pub(crate) smoke: Left,
 }
 
-/// How often what could continue for ever may still happen. Failures, timers, checks, dismissals, late and repeated answers are not
+/// How often what could continue forever may still happen. Failures, timers, checks, dismissals, late and repeated answers are not
 /// counted: the machines have to bound those.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Left {

@@ -1,8 +1,8 @@
 //! What two sessions have in common when nothing that can happen to them differs.
 //!
-//! A session's key is all that it serialises, without what stands in [`rules`]: ids and tickets (by which nothing but equality is decided,
+//! A session's key is all that it serialises, without what is in [`rules`]: ids and tickets (by which nothing but equality is decided,
 //! and which are in order), times (which stand still), texts (which are shown or sent and never read), the trace, and what was spent, of
-//! which only the distance to a limit counts. Of the history the last item counts, because nothing reads what lies before it but for its
+//! which only the distance to a limit counts. Of the history the last item counts, because nothing reads what is before it but for its
 //! size, which counts where a window or a price makes it count. What observers know of the session belongs to the key, too.
 //!
 //! Two sessions of one key must also be offered the same events, or what happens to one of them is never tried. So the key tells everything
@@ -13,7 +13,7 @@
 //! * the configuration, all of it: raised limits and given configurations are made from it;
 //! * what is left;
 //! * whether there is an id that a model can use again ([`events::used_id`]) and a ticket that comes too late ([`events::late_ticket`]):
-//!   these are read from what lies before the last item, so they have words of their own;
+//!   these are read from what is before the last item, so they have words of their own;
 //! * the number of the next message, which what is left tells, and the number of model calls, which only makes new ids.
 
 use super::super::events;

@@ -66,7 +66,7 @@ planted! {
 }
 
 fn a_message_that_does_not_wait() -> Fault {
-    // No hook stands in its way.
+    // No hook is in its way.
     let world = World { config: "mode=bypass retries=0", ..world("messages-wait") };
     found_in(FORMATS, &world, |session, event| match event {
         Event::InputAfterTurn { text } => true_step(session, Event::UserInput { text }),

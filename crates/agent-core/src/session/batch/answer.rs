@@ -112,7 +112,7 @@ impl Batch {
         self.rest().iter().any(|open| open.status == Status::Cleared && open.forbidden_by(permissions).is_none())
     }
 
-    /// How a call that is asked about ends with this answer; nothing when it runs.
+    /// How a call that is asked about ends with this answer; `None` if it runs.
     pub(in crate::session) fn ended_after(
         &self,
         call: &CallId,
@@ -127,7 +127,7 @@ impl Batch {
         }
     }
 
-    /// Denies cleared calls that the policy has come to forbid, up to the end of the next group, and tells which. Returns the denials.
+    /// Denies cleared calls that the policy now forbids, up to the end of the next group, and notes the rulings. Returns the denials.
     pub(in crate::session) fn deny_forbidden(
         &mut self,
         most: u64,
@@ -151,7 +151,7 @@ impl Batch {
     }
 }
 
-/// A person's word is no failure of the model, and neither is what became of it.
+/// A person's word is not a failure of the model, and neither is what became of it.
 const fn counts_of(basis: &Basis) -> Counts {
     match basis {
         Basis::Person(_) | Basis::UncheckedArguments => Counts::Repetition,

@@ -15,7 +15,7 @@ pub(in crate::session) enum Counts {
     /// Nothing: it was not its turn any more.
     #[default]
     Nothing,
-    /// It may be a repetition, and is no failure of the model: a person said no, or it never began.
+    /// It may be a repetition, and is not a failure of the model: a person said no, or it never began.
     Repetition,
     /// It failed, or could not have been run.
     Failure,

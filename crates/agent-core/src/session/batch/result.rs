@@ -49,7 +49,7 @@ impl Batch {
 }
 
 impl OpenCall {
-    /// That it ran with other arguments than the model's, which stand in the history: the result has to say which, or it reads as one of
+    /// That it ran with other arguments than the model's, which are in the history: the result must say which, or it reads as one of
     /// the model's own call.
     pub(super) fn told_change(&self) -> Option<String> {
         let has_begun = self.ran.is_some() || self.status == Status::Emitted;
