@@ -101,7 +101,7 @@ impl Header {
     }
 }
 
-/// Where a session was branched off another. The records up to there are in both journals.
+/// The point at which a session branched off another. The records up to it are in both journals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
     /// The other session's id.

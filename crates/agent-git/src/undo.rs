@@ -21,7 +21,7 @@ const TURNS_WITHOUT_EFFECT: usize = 100;
 /// More than are ever kept.
 const ALL_TURNS: usize = 10_000;
 
-/// What was taken back.
+/// The result of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Undone {
@@ -35,7 +35,7 @@ pub struct Undone {
     pub left: Vec<(String, String)>,
     /// Commands of those turns. What they changed is not known and stays.
     pub commands: Vec<String>,
-    /// What else there is to say.
+    /// Further messages for the user.
     pub notes: Vec<String>,
 }
 

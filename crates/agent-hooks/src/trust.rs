@@ -60,7 +60,7 @@ impl Place {
     }
 }
 
-/// What holds for a directory.
+/// The trust in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Standing {
@@ -89,7 +89,7 @@ impl TrustStore {
         Self { folder }
     }
 
-    /// What holds for a directory that would run these programs. A place that names none, and is not known, changes nothing.
+    /// The trust in a directory that would run these programs. A place that names none, and is not known, changes nothing.
     #[must_use]
     pub fn standing(&self, place: &Place, programs: &Programs) -> Standing {
         let Some(found) = self.read(place) else { return Standing::Untrusted };

@@ -35,9 +35,9 @@ pub struct ProviderConfig {
     pub headers: Vec<(String, String)>,
     /// How long to wait.
     pub timeouts: Timeouts,
-    /// What the user says how long to wait with, for the error text when that was too long.
+    /// The names of the user's settings for these times, for the error text of a timeout.
     pub wait_settings: WaitSettings,
-    /// Where model calls are recorded, if they are to be.
+    /// The recorder of model calls, if any.
     pub recorder: Option<Recorder>,
 }
 
@@ -91,7 +91,7 @@ pub struct Server {
     pub is_default: bool,
     /// Whether it is on this machine.
     pub is_local: bool,
-    /// Whether what is sent there can be read on the way.
+    /// Whether the connection is encrypted.
     pub is_encrypted: bool,
 }
 

@@ -47,7 +47,7 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("read an event stream: {part} is larger than {limit_bytes} bytes")]
 pub struct TooLarge {
-    /// What is.
+    /// The part.
     pub part: Part,
     /// The limit.
     pub limit_bytes: usize,
@@ -112,7 +112,7 @@ impl Scanner {
     /// Takes in bytes and gives every event that they complete to `sink`.
     ///
     /// # Errors
-    /// [`TooLarge`], or what `sink` returns. The scanner is of no use after an error.
+    /// [`TooLarge`], or what `sink` returns. The scanner must not be used after an error.
     pub fn feed<E: From<TooLarge>>(
         &mut self,
         mut bytes: &[u8],

@@ -33,7 +33,7 @@ pub enum FileText {
 
 /// What a call would change, in the order of its arguments; `read` says what is at a path now.
 ///
-/// Nothing where the tool edits no files, where the arguments are not valid, where the call would fail, and where a file is not text.
+/// `None` where the tool edits no files, where the arguments are not valid, where the call would fail, and where a file is not text.
 #[must_use]
 pub fn preview(tool: &str, arguments: &Arguments, read: &dyn Fn(&str) -> FileText) -> Option<Vec<FileChange>> {
     let changes = match tool {

@@ -124,8 +124,8 @@ pub trait Machine {
     }
 }
 
-/// That a step of this kind of machine is going on. Only its step has one, so that a machine's data changes by its own steps alone. One of
-/// another machine is of another type:
+/// Evidence that a step of this kind of machine is in progress. Only its step has one, so that a machine's data changes by its own steps
+/// alone. One of another machine is of another type:
 ///
 /// ```compile_fail,E0308
 /// # use statetable::{Machine, Stepping};
@@ -145,7 +145,7 @@ impl<M: ?Sized> Stepping<M> {
 /// A row of a machine's table.
 pub type RowOf<M> = Row<<M as Machine>::State, <M as Machine>::Trigger, <M as Machine>::ActionKind>;
 
-/// What a step of a machine gives.
+/// The result of a step of a machine.
 pub type StepOf<M> =
     Step<<M as Machine>::State, <M as Machine>::Trigger, <M as Machine>::Action, <M as Machine>::Notes>;
 
@@ -202,7 +202,7 @@ impl<S, T, A, N: Default> Step<S, T, A, N> {
     }
 }
 
-/// Whether a step says what to do.
+/// Whether a step returns its actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rendering {
     /// It does.

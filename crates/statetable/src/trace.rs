@@ -71,7 +71,7 @@ fn few<'de, V: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Resul
 const CAPACITY: usize = 100;
 
 impl<S: Label, T: Label> Trace<S, T> {
-    /// How many transitions, and how many notes, are kept (seed 001).
+    /// How many transitions, and how many notes, are kept.
     pub const CAPACITY: usize = CAPACITY;
 
     /// A trace of a machine that was made at a time, in milliseconds since the Unix epoch; without one, time begins with the first event.

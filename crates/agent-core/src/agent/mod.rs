@@ -212,7 +212,7 @@ impl Agent {
         }
     }
 
-    /// Whether the agent was given up or dismissed for good: no message begins another life, and only its session is left to be left.
+    /// Whether the agent was given up or dismissed for good: no message begins another life, and only its session can still be detached.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.lifecycle().is_some_and(|lifecycle| lifecycle.is_given_up() && !lifecycle.config().is_renewed)

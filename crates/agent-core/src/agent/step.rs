@@ -14,7 +14,7 @@ pub struct Step {
     pub session: session::Step,
     /// What the lifecycle did with what followed.
     pub up: lifecycle::Step,
-    /// Whether the agent says that it is at rest: it waits for a message, and its last run, if there was one, has its outcome.
+    /// Whether the agent reports that it rests: it waits for a message, and its last run, if any, has an outcome.
     pub rests: bool,
     /// Whether a run ended with this step: the outcome is a new one. One that is only resumed has the outcome it had.
     pub ends_run: bool,

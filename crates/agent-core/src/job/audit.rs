@@ -17,7 +17,7 @@ pub struct AuditRecord {
     pub format_version: u32,
     /// The job's id.
     pub job_id: String,
-    /// What was to be done.
+    /// The description of the work.
     pub description: String,
     /// What became of it.
     pub status: JobStatus,
@@ -32,7 +32,7 @@ pub struct AuditRecord {
     /// Cost of everything in billionths of a US dollar, written in US dollars; `None` if a model's price is unknown.
     #[serde(rename = "cost_usd", with = "usd")]
     pub cost_nano_usd: Option<u64>,
-    /// What the model said at the end.
+    /// The model's last text.
     pub llm_response: Option<String>,
     /// When the job was started, or when it was made if it never was; in milliseconds since the Unix epoch, written as RFC 3339.
     #[serde(rename = "started_at", with = "time")]

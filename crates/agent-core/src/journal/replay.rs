@@ -80,7 +80,7 @@ impl Replayer {
         Ok(other.unwrap_or(Replayed::Step(step)))
     }
 
-    /// Takes the next record in and says nothing about it, which is quicker.
+    /// Applies the next record without reporting what it did, which is quicker.
     ///
     /// # Errors
     /// As [`take`](Self::take).
@@ -208,7 +208,7 @@ pub struct Rebuilt {
 }
 
 impl Rebuilt {
-    /// The same, when more or less is known of what had begun.
+    /// The same with other knowledge of what had begun.
     #[must_use]
     pub fn with_begun(self, begun: Begun) -> Self {
         Self { begun, ..self }

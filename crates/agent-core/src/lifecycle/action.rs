@@ -128,7 +128,7 @@ pub enum Outcome {
 pub struct Gap {
     /// Which.
     pub commitment: CommitmentId,
-    /// What was promised.
+    /// The promise.
     pub promise: String,
     /// How its check ended.
     pub end: CheckEnd,

@@ -353,8 +353,8 @@ impl Session {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outstanding {
-    /// What was asked.
+    /// The requested action.
     pub action: Action,
-    /// Whether it was cancelled since.
+    /// Whether it has been cancelled.
     pub is_cancelled: bool,
 }

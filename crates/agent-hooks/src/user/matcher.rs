@@ -28,13 +28,13 @@ impl Matcher {
         }
     }
 
-    /// Whether everything is meant.
+    /// Whether it matches every name.
     #[must_use]
     pub const fn is_any(&self) -> bool {
         self.alternatives.is_empty()
     }
 
-    /// Whether this name is meant.
+    /// Whether it matches this name.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.is_any() || self.alternatives.iter().any(|pattern| fits(pattern, name))
@@ -70,7 +70,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{pattern}` is not a list of names separated by `|`, with `*` for any characters")]
 pub struct MatcherError {
-    /// What was said.
+    /// The pattern as written.
     pub pattern: String,
 }
 

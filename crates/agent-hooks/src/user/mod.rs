@@ -63,7 +63,7 @@ impl UserHooks {
         Self { hooks, directory, session_id: OnceLock::new(), runner, sandboxed }
     }
 
-    /// Says which session it is, once; until then hooks get an empty id.
+    /// Sets the id of the session, once; until then hooks get an empty id.
     pub fn is_of(&self, session_id: &str) {
         // A session has one id; who says another is not believed.
         let _ = self.session_id.set(session_id.to_owned());

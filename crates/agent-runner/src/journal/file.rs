@@ -175,11 +175,11 @@ impl FileJournal {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Reopened {
-    /// To append to.
+    /// The journal, open for appending.
     pub journal: FileJournal,
     /// The session, and what a runner needs to resume it; `None` if not even the first record is whole.
     pub rebuilt: Option<Rebuilt>,
-    /// Bytes of a record that a crash cut, which were taken off.
+    /// Bytes of a record that a crash cut, which were removed.
     pub torn_bytes: u64,
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[error("use {path}: {found}; {remedy}")]
 #[non_exhaustive]
 pub struct NotOwn {
-    /// What was looked at.
+    /// The path that was checked.
     pub path: PathBuf,
     /// What is wrong with it.
     pub found: String,

@@ -145,7 +145,7 @@ impl Answer {
         out
     }
 
-    /// The same in the room of another text.
+    /// Replaces another text with them, reusing its memory.
     pub fn text_into(&self, out: &mut String) {
         out.clear();
         for block in &self.blocks {

@@ -70,7 +70,7 @@ impl fmt::Display for HookPoint {
     }
 }
 
-/// What hooks run on: a point, and what there is to tell about it.
+/// What hooks run on: a point and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum HookOccasion {
     /// See [`HookPoint::PreToolUse`].

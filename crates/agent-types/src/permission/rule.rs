@@ -29,7 +29,7 @@ pub struct Rule {
     source: RuleSource,
 }
 
-/// Who said a rule.
+/// Where a rule comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -68,7 +68,7 @@ impl Rule {
         &self.tool
     }
 
-    /// Who said it.
+    /// Where it comes from.
     #[must_use]
     pub const fn source(&self) -> RuleSource {
         self.source

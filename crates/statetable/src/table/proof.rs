@@ -75,7 +75,7 @@ pub enum Claim {
     },
 }
 
-/// That a table was proved. Only [`prove`] makes one.
+/// Evidence that a table was proved. Only [`prove`] makes one.
 #[derive(Debug)]
 #[must_use]
 pub struct Proof(());
@@ -133,7 +133,7 @@ pub const fn bit(label: u8) -> u128 {
     if label < 128 { 1 << label } else { 0 }
 }
 
-/// Whether a trigger's name says that it is automatic.
+/// Whether a trigger's name marks it as automatic.
 #[must_use]
 pub const fn is_automatic(name: &str) -> bool {
     matches!(name.as_bytes(), [b'A', b'u', b't', b'o', ..])
