@@ -136,33 +136,6 @@ impl<'de> Deserialize<'de> for FormatVersion {
     }
 }
 
-/// The traits of serde for a machine whose derived functions of the same names read and write every field. What is read must be free of
-/// contradictions; `$never` begins the error about one.
-macro_rules! checked {
-    ($machine:ty, $never:literal) => {
-        impl serde::Serialize for $machine {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                Self::serialize(self, serializer)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $machine {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let machine = Self::deserialize(deserializer)?;
-                match machine.contradiction() {
-                    None => Ok(machine),
-                    Some(found) => Err(serde::de::Error::custom(core::format_args!(
-                        concat!($never, " {:?} {}"),
-                        machine.state,
-                        found
-                    ))),
-                }
-            }
-        }
-    };
-}
-pub(crate) use checked;
-
 /// What can be kept is decided here: a machine of another crate has its own forms.
 mod sealed {
     use alloc::string::String;

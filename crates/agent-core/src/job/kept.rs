@@ -2,8 +2,26 @@
 
 use super::Job;
 use super::table::{ActionKind, State};
+use alloc::format;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-crate::snapshot::checked!(Job, "no job is ever in");
+impl Serialize for Job {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // The derived function, which is not a method of the trait.
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Job {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let job = Self::deserialize(deserializer)?;
+        match job.contradiction() {
+            None => Ok(job),
+            Some(found) => Err(D::Error::custom(format!("no job is ever in {:?} {found}", job.state))),
+        }
+    }
+}
 
 impl Job {
     fn contradiction(&self) -> Option<&'static str> {

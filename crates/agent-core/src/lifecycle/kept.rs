@@ -1,8 +1,26 @@
 //! The serialised lifecycle. Reading accepts only what could have existed.
 
 use super::{Lifecycle, State};
+use alloc::format;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-crate::snapshot::checked!(Lifecycle, "no agent is ever");
+impl Serialize for Lifecycle {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // The derived function, which is not a method of the trait.
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Lifecycle {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let agent = Self::deserialize(deserializer)?;
+        match agent.contradiction() {
+            None => Ok(agent),
+            Some(found) => Err(D::Error::custom(format!("no agent is ever {:?} {found}", agent.state))),
+        }
+    }
+}
 
 impl Lifecycle {
     fn contradiction(&self) -> Option<&'static str> {

@@ -6,10 +6,28 @@ use crate::conversation::{Answer, Item};
 use crate::hook::HookPoint;
 use crate::table::Label;
 use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::{String, ToString};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-crate::snapshot::checked!(Session, "no session is ever in");
+impl Serialize for Session {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // The derived function, which is not a method of the trait.
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Session {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let session = Self::deserialize(deserializer)?;
+        match session.contradiction() {
+            None => Ok(session),
+            Some(found) => Err(D::Error::custom(format!("no session is ever in {:?} {found}", session.state))),
+        }
+    }
+}
 
 impl Session {
     /// Gives a session of version 1 of the forms what it lacks: it had no hooks, and was never in the states that are theirs.
