@@ -1,7 +1,7 @@
 //! What tools and formatters changed, for the hooks that look at it.
 
 use super::batch::Batch;
-use super::rare::Rare;
+use super::sparse::Sparse;
 use crate::hook;
 use crate::tool::RanTool;
 use alloc::collections::BTreeSet;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Files that were changed and that hooks have not dealt with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Changes(Rare<ChangeRecord>);
+pub(super) struct Changes(Sparse<ChangeRecord>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct ChangeRecord {

@@ -1,7 +1,7 @@
 //! The serialised session. Reading accepts only sessions that could have existed: one whose parts contradict each other would wait for an
 //! answer that was never requested.
 
-use super::{HookBook, Session, State};
+use super::{HookState, Session, State};
 use crate::conversation::{Answer, Item};
 use crate::hook::HookPoint;
 use crate::table::Label;
@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for Session {
 impl Session {
     /// Gives a session of version 1 of the forms what it lacks: it had no hooks, and was never in the states that are theirs.
     pub(crate) fn add_hooks(fields: &mut Map<String, Value>) -> Result<(), serde_json::Error> {
-        fields.insert("hooks".to_string(), serde_json::to_value(HookBook::default())?);
+        fields.insert("hooks".to_string(), serde_json::to_value(HookState::default())?);
         if let Some(Value::Array(totals)) = fields.get_mut("trace").and_then(|trace| trace.get_mut("totals"))
             && totals.len() == State::ALL.len() - HOOK_STATES.len()
         {

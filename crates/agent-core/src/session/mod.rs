@@ -46,11 +46,11 @@ mod loops;
 mod model_call;
 mod outbox;
 mod outcome;
-mod rare;
 mod render;
 mod replaced;
 mod reply;
 mod resumed;
+mod sparse;
 mod step;
 mod stepping;
 mod stop;
@@ -96,7 +96,7 @@ use statetable::{Machine, Proved, Rendering};
 use step::note;
 use stop::{Notice, Stop};
 use used_ids::UsedIds;
-use user_hooks::HookBook;
+use user_hooks::HookState;
 
 /// A session. See the [module](self) for how to drive it.
 ///
@@ -132,7 +132,7 @@ pub struct Session {
     context: Context,
     repetition: Repetition,
     deadline: Deadline,
-    hooks: HookBook,
+    hooks: HookState,
 
     cancel: Stop,
     /// What the next `DisplayError` says.
@@ -179,7 +179,7 @@ impl Session {
             context: Context::new(config.fixed_tokens()),
             repetition: Repetition::default(),
             deadline: Deadline::default(),
-            hooks: HookBook::default(),
+            hooks: HookState::default(),
             cancel: Stop::default(),
             notice: Notice::default(),
             held: Held::default(),

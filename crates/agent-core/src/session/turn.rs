@@ -2,7 +2,7 @@
 
 use super::compaction::Cause;
 use super::outcome::Ending;
-use super::user_hooks::HookBook;
+use super::user_hooks::HookState;
 use super::{Deadline, Repetition, Session, stop};
 use crate::budget::LimitKind;
 use alloc::format;
@@ -113,7 +113,7 @@ impl Session {
         self.charge_open_call();
         self.close_batch("the session was ended");
         self.reply = None;
-        self.hooks = HookBook::default();
+        self.hooks = HookState::default();
         self.outbox.queue_all();
         if let Some(run) = self.run.unfinished() {
             run.end(Ending::Cancelled);

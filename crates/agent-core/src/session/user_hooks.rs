@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a session knows of the user's hooks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct HookBook {
+pub(super) struct HookState {
     /// What they run on, until the next row is decided.
     run: Option<Box<Running>>,
     /// How many of the pending messages, from the first, they let pass.
@@ -44,7 +44,7 @@ struct Running {
     is_outdated: bool,
 }
 
-impl HookBook {
+impl HookState {
     /// Whether hooks run, or the row after them is not decided yet.
     pub(super) const fn is_running(&self) -> bool {
         self.run.is_some()

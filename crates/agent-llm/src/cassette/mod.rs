@@ -22,7 +22,7 @@ mod recorder;
 pub use compare::Matching;
 pub(crate) use play::{Playback, Player};
 pub use recorder::Recorder;
-pub(crate) use recorder::{NotRecorded, Take};
+pub(crate) use recorder::{CallRecording, NotRecorded};
 
 use crate::format::Format;
 use bytes::Bytes;
