@@ -1,40 +1,82 @@
-//! What a script's first line has the kernel run (execve(2)): a program that leads into a place leads there as much as the script itself.
+//! What a script's first line has the kernel run (execve(2)), and what else it names: a program that leads into a place leads there as much as the
+//! script itself.
 
 use crate::leads::Places;
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Whether the interpreter of a script, or what its first line names besides, lies in one of these places or goes through one. What is no script
-/// names none. A relative path is one of whatever directory the script is started in, so it counts as one that does.
-pub(crate) fn leads_into(file: &Path, places: &Places<'_>) -> bool {
-    within(file, places, MOST_SCRIPTS)
+/// Whether the interpreter of a script, or an absolute path in the script, lies in one of these places or goes through one. What is no script names
+/// none. A relative path is one of whatever directory the script is started in, so it counts as one that does. What `env` looks for is looked for in
+/// `directories`.
+pub(crate) fn leads_into(file: &Path, directories: &OsStr, places: &Places<'_>) -> bool {
+    Search { directories, places }.is_led(file, MOST_SCRIPTS)
 }
 
-fn within(file: &Path, places: &Places<'_>, most: usize) -> bool {
-    let Some(line) = first_line(file) else { return false };
-    let mut words = line.split_ascii_whitespace();
-    let Some(interpreter) = words.next() else { return false };
-    if most == 0 {
-        return true;
+/// The first absolute path that a script names behind its first line and that lies in one of these places, or goes through one.
+#[must_use]
+pub fn named_in_script<P: AsRef<Path>>(file: &Path, places: &[P]) -> Option<PathBuf> {
+    let script = script(file)?;
+    let (_, body) = script.split_once('\n')?;
+    let places = Places::of(places);
+    paths(body).find(|path| places.are_on_the_way_of(path)).map(Path::to_path_buf)
+}
+
+struct Search<'a> {
+    directories: &'a OsStr,
+    places: &'a Places<'a>,
+}
+
+impl Search<'_> {
+    fn is_led(&self, file: &Path, most: usize) -> bool {
+        let Some(script) = script(file) else { return false };
+        let (line, body) = script.split_once('\n').unwrap_or((&script, ""));
+        let mut words = line.split_ascii_whitespace();
+        let Some(interpreter) = words.next().map(Path::new) else { return false };
+        if most == 0 {
+            return true;
+        }
+        let is_env = interpreter.file_name() == Some(OsStr::new("env"));
+        let is_word_led = |word: &str| match word.contains('/') {
+            true => self.places.are_on_the_way_of(Path::new(word)),
+            false => is_env && self.is_found_led(word, most - 1),
+        };
+        self.places.are_on_the_way_of(interpreter)
+            || words.any(is_word_led)
+            || paths(body).any(|path| self.places.are_on_the_way_of(path))
+            || self.is_led(interpreter, most - 1)
     }
-    let is_there = |word: &str| word.contains('/') && places.are_on_the_way_of(Path::new(word));
-    let interpreter = Path::new(interpreter);
-    places.are_on_the_way_of(interpreter) || words.any(is_there) || within(interpreter, places, most - 1)
+
+    /// Whether the program that is found by this name is led there.
+    fn is_found_led(&self, name: &str, most: usize) -> bool {
+        let mut found = std::env::split_paths(self.directories).map(|directory| directory.join(name));
+        let first = found.find(|file| file.symlink_metadata().is_ok());
+        first.is_some_and(|file| self.places.are_on_the_way_of(&file) || self.is_led(&file, most))
+    }
+}
+
+/// The absolute paths that a script names: some start another program in their second line, because the first one could not hold its path.
+fn paths(body: &str) -> impl Iterator<Item = &Path> {
+    body.split(|c: char| c.is_whitespace() || "\"'`=;:()|&<>,".contains(c))
+        .filter(|word| word.starts_with('/'))
+        .map(Path::new)
 }
 
 /// What comes after `#!`. A file that cannot be read is no script: its interpreter could not read it either.
-fn first_line(file: &Path) -> Option<String> {
+fn script(file: &Path) -> Option<String> {
     // To open a pipe would be to wait for its writer.
     file.metadata().ok().filter(Metadata::is_file)?;
-    let mut begin = Vec::new();
-    File::open(file).ok()?.take(FIRST_LINE_BYTES).read_to_end(&mut begin).ok()?;
-    let line = begin.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
-    Some(String::from_utf8_lossy(line).into_owned())
+    let mut reader = File::open(file).ok()?.take(SCRIPT_BYTES);
+    let mut mark = [0; 2];
+    reader.read_exact(&mut mark).ok().filter(|()| &mark == b"#!")?;
+    let mut script = Vec::new();
+    reader.read_to_end(&mut script).ok()?;
+    Some(String::from_utf8_lossy(&script).into_owned())
 }
 
-/// As much as the kernel reads.
-const FIRST_LINE_BYTES: u64 = 256;
+/// So much of a script is looked at; the kernel reads 256 bytes of the first line.
+const SCRIPT_BYTES: u64 = 64 * 1024;
 /// The kernel gives up sooner.
 const MOST_SCRIPTS: usize = 6;
 
@@ -49,7 +91,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         std::fs::write(&script, format!("#!{}\n", pipe.display())).unwrap();
         let elsewhere = [root.path().join("elsewhere")];
-        assert!(!leads_into(&script, &Places::of(&elsewhere)));
-        assert!(leads_into(&script, &Places::of(&[&pipe])), "the control");
+        assert!(!leads_into(&script, OsStr::new(""), &Places::of(&elsewhere)));
+        assert!(leads_into(&script, OsStr::new(""), &Places::of(&[&pipe])), "the control");
     }
 }

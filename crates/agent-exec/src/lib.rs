@@ -52,6 +52,7 @@ pub use check::{CheckError, Finding, Held, Report, check};
 pub use environment::Environment;
 pub use error::StartError;
 pub use fence::Fence;
+pub use first_line::named_in_script;
 pub use harden::keep_to_itself;
 pub use helper::{Helper, help, help_with};
 pub use leads::leads_into;

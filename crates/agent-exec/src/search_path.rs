@@ -2,7 +2,7 @@
 //!
 //! `PATH` often names directories of the workspace: an active virtual environment, `node_modules/.bin` in a script. What commands may write there
 //! must not become the host's `git`. So the directories are taken once, without those, and a program that a link leads to or through such a place
-//! is passed over, and so is a script whose first line names a program there.
+//! is passed over, and so is a script that names something there.
 
 use crate::error::StartError;
 use crate::first_line;
@@ -53,8 +53,7 @@ impl SearchPath {
             return Ok(file.clone());
         }
         let untrusted = Places::of(&self.0.untrusted);
-        let leads_there = |file: &Path| untrusted.are_on_the_way_of(file) || first_line::leads_into(file, &untrusted);
-        let file = search(program, &self.0.directories, |file| !leads_there(file))?;
+        let file = search(program, &self.0.directories, |file| !self.is_led(file, &untrusted))?;
         found.insert(program.to_owned(), file.clone());
         Ok(file)
     }
@@ -73,11 +72,13 @@ impl SearchPath {
         let untrusted = Places::of(&self.0.untrusted);
         // The directories were judged when they were taken, so a name that is not there leads nowhere.
         let is_absent = |file: &Path| file.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
-        let is_unfit = |file: &Path| {
-            !is_absent(file) && (untrusted.are_on_the_way_of(file) || first_line::leads_into(file, &untrusted))
-        };
+        let is_unfit = |file: &Path| !is_absent(file) && self.is_led(file, &untrusted);
         let is_fit = |folder: &PathBuf| !programs.iter().any(|program| is_unfit(&folder.join(program)));
         joined(std::env::split_paths(&self.0.directories).filter(is_fit))
+    }
+
+    fn is_led(&self, file: &Path, untrusted: &Places<'_>) -> bool {
+        untrusted.are_on_the_way_of(file) || first_line::leads_into(file, &self.0.directories, untrusted)
     }
 
     /// What was left out of the search path.
@@ -188,9 +189,11 @@ mod tests {
         program(&workspace, "python");
         let real = program(&second, "git");
         let script = program(&first, "git");
-        let inner = program(&root.join("third"), "inner");
-        let path = std::env::join_paths([&first, &second]).unwrap();
         let here = |path: &str| format!("#!{}/{path}\n", root.display());
+        let inner = program(&root.join("third"), "inner");
+        symlink(workspace.join("python"), first.join("link-python")).unwrap();
+        fs::write(program(&first, "script-python"), here("workspace/python")).unwrap();
+        let path = std::env::join_paths([&first, &second]).unwrap();
         fs::write(&inner, here("workspace/python")).unwrap();
         for (line, is_passed_over) in [
             (here("workspace/python"), true),
@@ -202,6 +205,10 @@ mod tests {
             (here("first/git"), true),
             ("#!/bin/sh\n".to_owned(), false),
             ("#!/usr/bin/env python3\n".to_owned(), false),
+            ("#!/usr/bin/env link-python\n".to_owned(), true),
+            ("#!/usr/bin/env -S A=1 script-python -W ignore\n".to_owned(), true),
+            (format!("#!/bin/sh\n'''exec' \"{}/workspace/python\" \"$0\" \"$@\"\n", root.display()), true),
+            (format!("#!/bin/sh\nexec {}/elsewhere/python\n", root.display()), false),
             ("no script\n".to_owned(), false),
         ] {
             fs::write(&script, &line).unwrap();

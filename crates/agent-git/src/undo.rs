@@ -236,6 +236,25 @@ enum Left {
     Unknown(String),
 }
 
+/// Where every version is of a file that someone else changed between two of the agent's changes.
+fn kept_versions(turn: &str, path: &str, before: Option<&Image>, versions: &BTreeMap<usize, bool>) -> String {
+    let before = match before {
+        Some(Image::Absent) => "it was not there before".to_owned(),
+        _ => format!("`git show {}` shows how it was before", checkpoint::kept_at(turn, path)),
+    };
+    let theirs: Vec<String> = versions
+        .iter()
+        .map(|(number, is_there)| match is_there {
+            true => format!("`git show {}`", checkpoint::between_at(turn, *number, path)),
+            false => "they removed it".to_owned(),
+        })
+        .collect();
+    format!(
+        "it was changed by someone else within the turn; {before}; what they made of it: {}",
+        theirs.join(", then ")
+    )
+}
+
 /// A path whose file changes.
 struct Due {
     path: String,
@@ -249,14 +268,13 @@ impl Plan {
     fn go_back(&mut self, turn: &str, mut change: Change, undone: &mut Undone) {
         undone.commands.append(&mut change.commands);
         let unkept = change.unkept.into_iter().map(|(path, why)| (path, format!("its old content is not kept: {why}")));
-        let mixed = std::mem::take(&mut change.mixed).into_iter().map(|path| {
-            let (before, between) = (checkpoint::kept_at(turn, &path), checkpoint::between_at(turn, &path));
-            let why = format!(
-                "it was changed by someone else within the turn; `git show {before}` shows how it was before, `git show {between}` what \
-                 they made of it"
-            );
-            (path, why)
-        });
+        let mixed: Vec<_> = std::mem::take(&mut change.mixed)
+            .into_iter()
+            .map(|(path, versions)| {
+                let why = kept_versions(turn, &path, change.before.get(&path), &versions);
+                (path, why)
+            })
+            .collect();
         for (path, why) in unkept.chain(mixed) {
             match self.paths.get_mut(&path) {
                 Some(way) if !way.is_broken => {

@@ -106,6 +106,8 @@ const TOGETHER: &str = "mode=bypass retries=0 window=80 model-calls=3 tool-calls
 const TOGETHER_LATER: &str =
     "mode=bypass retries=0 window=100000 model-calls=5 tool-calls=1 hooks=UserPromptSubmit,SessionStart,SessionEnd";
 
+const MESSAGES_WAIT: &str = "mode=default retries=0 hooks=UserPromptSubmit,Stop,SessionEnd";
+
 /// The worlds.
 pub(crate) const WORLDS: &[World] = &[
     World {
@@ -205,10 +207,22 @@ pub(crate) const WORLDS: &[World] = &[
     // Messages that wait for the end of the turn, wherever one can be, and are taken back.
     World {
         name: "messages-wait",
-        config: "mode=default retries=0 hooks=UserPromptSubmit,Stop,SessionEnd",
+        config: MESSAGES_WAIT,
         messages: MESSAGES,
-        bounds: Bounds { inputs: 3, calls: 1, summaries: 1, ..SMALL },
+        bounds: Bounds { inputs: 4, calls: 1, ..SMALL },
         smoke: Bounds { calls: 1, ..SMALL },
+        answers: Variety::Few,
+        facts: &["read", "ask"],
+        outcomes: &["ok out"],
+        ..PLAIN
+    },
+    // The same around a summary, which takes the place of the history.
+    World {
+        name: "summary-waits",
+        config: MESSAGES_WAIT,
+        messages: MESSAGES,
+        bounds: Bounds { calls: 1, summaries: 1, ..SMALL },
+        smoke: Bounds { inputs: 1, calls: 1, summaries: 1, ..SMALL },
         answers: Variety::Few,
         facts: &["read", "ask"],
         outcomes: &["ok out"],

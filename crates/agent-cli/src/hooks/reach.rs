@@ -6,11 +6,11 @@
 //!    the user's word.
 //! 4. A word behind it is understood, or it may be a file of the workspace that is made later ([`hook_operands`](crate::hooks::operands)).
 //!
-//! Absent: what a program outside of the workspace itself goes on to read.
+//! Absent: what a program outside of the workspace goes on to read, but for the absolute paths in a script.
 
 use crate::hooks::operands::{Word, is_known, of_known, of_unknown};
 use crate::hooks::words::{Simple, Values, commands};
-use agent_exec::leads_into;
+use agent_exec::{leads_into, named_in_script};
 use agent_hooks::FirstLine;
 use agent_tools::runs_another_command;
 use std::ffi::{OsStr, OsString};
@@ -126,6 +126,10 @@ impl Reach {
         let of_file = |why: String| format!("`{}`: {why}", file.display());
         let begin = beginning(file).map_err(of_file)?;
         let Some(line) = FirstLine::of(&begin).map_err(of_file)? else { return Ok(()) };
+        // Where the path of an interpreter is too long for the first line, pip writes it into the second one.
+        if let Some(named) = named_in_script(file, &self.writable) {
+            return Err(of_file(names(&named.to_string_lossy())));
+        }
         if let Some(env) = line.through {
             self.check_file(env)?;
             self.check_program(env, Path::new(env), &["env"]).map_err(of_file)?;
@@ -368,13 +372,17 @@ mod tests {
             &here("lnk"),
             &here("python3"),
             &here("../ws/run"),
+            &format!("#!/bin/sh\n'''exec' \"{}/ws/run\" \"$0\" \"$@\"", root.display()),
+            &format!("#!/usr/bin/python3\nimport os; os.execv('{}/ws/run', [])", root.display()),
         ] {
             fs::write(root.join("bin/guard"), format!("{line}\ntrue\n")).unwrap();
             for command in ["~/bin/guard", "true; ~/bin/fine", "perl ~/bin/guard"] {
                 assert!(reach.check(command).is_err(), "{line}: {command}");
             }
         }
-        for line in ["#!/bin/sh", "#! /bin/sh -eu", "#!/usr/bin/env sh", "", &here("other-sh")] {
+        for line in
+            ["#!/bin/sh", "#! /bin/sh -eu", "#!/usr/bin/env sh", "", &here("other-sh"), "#!/bin/sh\ntest -e /elsewhere"]
+        {
             fs::write(root.join("bin/guard"), format!("{line}\ntrue\n")).unwrap();
             assert_eq!(reach.check("~/bin/guard"), Ok(()), "the control {line}");
         }

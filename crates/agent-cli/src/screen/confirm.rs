@@ -4,7 +4,7 @@
 
 use crate::screen::edit::editor::Input;
 use crate::screen::keys::{Keys, next};
-use crate::screen::terminal::{KeyByKey, forget_half_typed_line, say};
+use crate::screen::terminal::{KeyByKey, say};
 use std::io;
 use std::time::Duration;
 use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
@@ -15,11 +15,11 @@ use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
 /// The terminal cannot be read.
 pub(crate) fn confirmed(question: &str) -> io::Result<bool> {
     let _terminal = KeyByKey::take()?;
-    std::thread::sleep(TO_READ);
-    forget_half_typed_line();
+    let mut bytes = [0; 64];
+    // What still comes was meant for something else.
+    while let Some(1..) = next(&mut bytes, Some(TO_READ)) {}
     say(&format!("{question} [y/N]"));
     let mut keys = Keys::default();
-    let mut bytes = [0; 64];
     loop {
         let inputs = match next(&mut bytes, keys.patience()) {
             Some(0) => keys.quiet(),
@@ -54,7 +54,7 @@ fn meaning(key: KeyEvent) -> Option<bool> {
     }
 }
 
-/// So long, what is typed may be meant for something else.
+/// For so long nothing may come before the question is put.
 const TO_READ: Duration = Duration::from_millis(200);
 
 #[cfg(test)]

@@ -125,6 +125,28 @@ fn a_plain_no_stops_the_turn() {
     assert!(said.contains("write c.txt instead"), "{said}");
 }
 
+/// A terminal's queue is emptied when a question appears, and the mark that begins a paste may be lost with it.
+#[test]
+fn the_rest_of_a_paste_is_no_answer_without_the_line_editor_either() {
+    let scratch = Scratch::new();
+    let model = asks_to_write();
+    let Some(mut running) = on_terminal(&scratch, &model, "--plain") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    running.wait_for("allow this call?");
+    for line in ["first\r", "y\r", "y\r", "\x1b[201~"] {
+        running.write(line);
+    }
+    running.wait_for("no answer");
+    running.wait_for("  answer: ");
+    assert!(!scratch.work("b.txt").exists());
+    running.write("y\r");
+    running.wait_for("That is all.");
+    assert!(scratch.work("b.txt").exists());
+    running.write("/quit\r");
+    running.end().assert_code(0);
+}
+
 /// What is typed before a question is there was not meant for it, and for a moment no key is; nor is a paste, however long it is there.
 #[test]
 fn keys_that_come_before_the_question_do_not_answer_it() {

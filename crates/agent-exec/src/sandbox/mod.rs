@@ -56,6 +56,7 @@ pub(crate) use prepared::Input;
 #[cfg(target_os = "linux")]
 pub(crate) use scratch::LOCK;
 use scratch::Scratch;
+use spellings::Spellings;
 pub(crate) use status_file::StatusFile;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -150,6 +151,7 @@ struct Parts {
     bubblewrap: Option<Bubblewrap>,
     scratch: Scratch,
     hidden: Hidden,
+    spellings: Spellings,
     guard: Option<Guard>,
     /// What the kernel can do besides.
     has_landlock: bool,
@@ -213,14 +215,6 @@ impl Sandbox {
         let writes = policy.access == Access::WorkspaceWrite;
         let wanted = policy.placeholders.iter().filter(|_| writes && bubblewrap.is_some());
         let placeholders: Vec<_> = wanted.filter_map(|path| Placeholder::at(path)).collect();
-        let many = writes.then(|| spellings::many_for_one(&taken, &MountTable::now().unwrap_or_default())).flatten();
-        if let Some(place) = many {
-            return Err(Refusal::TooMuch(format!(
-                "the file system of {} takes several spellings for one file, and a mount protects one of them: commands could write \
-                 `.GIT` for `.git`",
-                place.display()
-            )));
-        }
         let guard = writes.then(|| Guard::new(&policy.workspace, &policy.kept));
         let hidden = Hidden::new(&policy.hidden);
         let has_copy = bubblewrap.is_some() && prepared::copy(&helper, &policy, &scratch);
@@ -233,6 +227,7 @@ impl Sandbox {
             bubblewrap,
             scratch,
             hidden,
+            spellings: Spellings::default(),
             guard,
             #[cfg(target_os = "linux")]
             has_landlock: landlock::available().is_ok(),

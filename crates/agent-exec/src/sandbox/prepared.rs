@@ -49,6 +49,9 @@ impl Sandbox {
                 let run = Run { program, directory, environment, found: &found, mounts: &mounts };
                 let arguments = bubblewrap.arguments(policy, fixed, hidden.now(&mounts), scratch, run);
                 let (options, made) = arguments.map_err(|why| Refusal::TooMuch(why.to_string()))?;
+                if let Some(place) = self.0.spellings.many_for_one(&made, &mounts) {
+                    return Err(Refusal::several_spellings(&place));
+                }
                 // Without Landlock the helper only looks at the mounts.
                 let writable = if *has_landlock { self.writable_places() } else { Vec::new() };
                 let inner = helper.within(&made, &writable);

@@ -1,5 +1,7 @@
 //! Why there is no sandbox.
 
+use std::path::Path;
+
 /// Why no sandbox can be enforced on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no sandbox can be enforced here: {bubblewrap}; {landlock}")]
@@ -19,6 +21,17 @@ pub(crate) enum Refusal {
     NotHere(String),
     #[error("{0}")]
     TooMuch(String),
+}
+
+impl Refusal {
+    /// A mount would not protect what it covers there.
+    pub(super) fn several_spellings(place: &Path) -> Self {
+        Self::TooMuch(format!(
+            "the file system of {} takes several spellings for one file, and a mount protects one of them: commands could reach `.GIT` \
+             for `.git`",
+            place.display()
+        ))
+    }
 }
 
 impl From<String> for Refusal {

@@ -339,9 +339,9 @@ pub(crate) fn kept_at(name: &str, path: &str) -> String {
     stream::kept_at(name, path)
 }
 
-/// Where git finds what someone else made of a file within a turn.
-pub(crate) fn between_at(name: &str, path: &str) -> String {
-    stream::between_at(name, path)
+/// Where git finds what someone else made of a file within a turn, the how many-th of their changes it was.
+pub(crate) fn between_at(name: &str, number: usize, path: &str) -> String {
+    stream::between_at(name, number, path)
 }
 
 /// Where a record waits to become a commit.

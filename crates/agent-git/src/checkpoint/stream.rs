@@ -9,7 +9,8 @@
 //! before-mode/src%2Fa%2Ers     who might read and write it, where that is not the usual
 //! unkept/src%2Fc%2Ers          it changed, and why it is not known how it was
 //! after/…, after-absent/…      how the agent left it
-//! between/0%2Fsrc%2Fd%2Ers     what someone else made of it between two of the agent's changes
+//! between/0%2Fsrc%2Fd%2Ers     what someone else made of it between two of the agent's changes; the number counts these within the turn
+//! between-absent/…             they removed it
 //! commands/0                   a command of the turn, whose changes are not known
 //! seal/0a1b…                   what shows that the agent wrote all of this; the file is empty, so that none is left over
 //! ```
@@ -52,8 +53,8 @@ pub(super) enum Place {
     Mode(String),
     /// A file that changed and whose content was not kept.
     Unkept(String),
-    /// A file that someone else changed between two of the agent's changes.
-    Between(String),
+    /// A file that someone else changed between two of the agent's changes, with the number of this change, and whether they left it there.
+    Between(usize, String, bool),
     /// A command.
     Command,
     /// What shows that the agent wrote the record.
@@ -71,7 +72,11 @@ impl Place {
             "after-absent" => Self::Absent(When::After, unescape(rest)?),
             "before-mode" => Self::Mode(unescape(rest)?),
             "unkept" => Self::Unkept(unescape(rest)?),
-            "between" => Self::Between(unescape(rest)?.split_once('/')?.1.to_owned()),
+            "between" | "between-absent" => {
+                let rest = unescape(rest)?;
+                let (number, path) = rest.split_once('/')?;
+                Self::Between(number.parse().ok()?, path.to_owned(), folder == "between")
+            }
             "commands" => Self::Command,
             "seal" => Self::Seal(rest.to_owned()),
             _ => return None,
@@ -186,18 +191,23 @@ pub(super) fn unkept(out: &mut Vec<u8>, path: &str, why: &str) {
 
 /// Stores what someone else made of a path between two of the agent's changes. The number counts these within the turn.
 pub(super) fn between(out: &mut Vec<u8>, number: usize, path: &str, image: &Image) {
-    let name = format!("between/{}", escape(&format!("{number}/{path}")));
+    let name = between_name(number, path);
     match image {
         Image::File { bytes, executable } => store(out, if *executable { "100755" } else { "100644" }, &name, bytes),
         Image::Link(target) => store(out, "120000", &name, target),
         // That is all there is to know.
-        Image::Absent | Image::Opaque(_) => store(out, "100644", &name, b""),
+        Image::Opaque(_) => store(out, "100644", &name, b""),
+        Image::Absent => store(out, "100644", &name.replacen("between", "between-absent", 1), b""),
     }
 }
 
-/// Where git finds the first of these.
-pub(super) fn between_at(turn: &str, path: &str) -> String {
-    format!("{TURNS}{turn}:between/{}", escape(&format!("0/{path}")))
+fn between_name(number: usize, path: &str) -> String {
+    format!("between/{}", escape(&format!("{number}/{path}")))
+}
+
+/// Where git finds one of these.
+pub(super) fn between_at(turn: &str, number: usize, path: &str) -> String {
+    format!("{TURNS}{turn}:{}", between_name(number, path))
 }
 
 /// Takes away all that is stored of a path.

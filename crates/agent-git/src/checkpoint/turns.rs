@@ -6,7 +6,7 @@ use super::{FOLDER, ImportError, KEPT_EVERYWHERE, RECORD_LIMIT_BYTES, began_ms, 
 use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::repository::Repository;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,8 +24,8 @@ pub(crate) struct Change {
     pub(crate) after: BTreeMap<String, Image>,
     /// Permissions that files had before, where they were not the usual ones.
     pub(crate) modes: BTreeMap<String, u32>,
-    /// Files that others changed between two of the agent's changes.
-    pub(crate) mixed: BTreeSet<String>,
+    /// Files that others changed between two of the agent's changes: the number of each such change, and whether it left the file there.
+    pub(crate) mixed: BTreeMap<String, BTreeMap<usize, bool>>,
     /// Files that changed and whose content was not kept, and why.
     pub(crate) unkept: BTreeMap<String, String>,
     /// Commands that ran; what they changed is not known.
@@ -92,7 +92,7 @@ pub(crate) async fn load(git: &Git<'_>, turn: &str) -> Result<Change, ImportErro
                 loaded.seals.push(seal);
                 continue;
             }
-            Place::Present(..) | Place::Mode(_) | Place::Unkept(_) | Place::Between(_) | Place::Command => {}
+            Place::Present(..) | Place::Mode(_) | Place::Unkept(_) | Place::Between(..) | Place::Command => {}
         }
         wanted_bytes += size.parse::<u64>().unwrap_or(0);
         wanted.push(Wanted { mode: mode.to_owned(), id: id.to_owned(), name: name.to_owned(), place });
@@ -167,7 +167,9 @@ impl Change {
                 self.modes.extend(mode.map(|mode| (path, mode & 0o777)));
             }
             Place::Unkept(path) => drop(self.unkept.insert(path, text())),
-            Place::Between(path) => drop(self.mixed.insert(path)),
+            Place::Between(number, path, is_there) => {
+                self.mixed.entry(path).or_default().insert(number, is_there);
+            }
             Place::Command => self.commands.push(text()),
             Place::Absent(..) | Place::Seal(_) => {}
         }

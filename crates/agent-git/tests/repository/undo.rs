@@ -146,6 +146,35 @@ fn every_version_of_a_file_that_the_user_changed_in_the_middle_of_a_turn_is_kept
     }
 }
 
+#[test]
+fn each_version_of_each_file_is_named() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = Agent::new(quiet(&repo));
+    turn(&agent, &[("a.rs", Some("a2\n")), ("new.rs", Some("n\n"))]);
+    for (theirs, ours) in [("one\n", "a3\n"), ("two\n", "a4\n")] {
+        repo.write("a.rs", theirs);
+        agent.change("a.rs", Some(ours));
+        agent.check(&["a.rs"]);
+    }
+    std::fs::remove_file(repo.project.join("new.rs")).unwrap();
+    agent.change("new.rs", Some("n2\n"));
+    agent.check(&["new.rs"]);
+    let undone = take_back(&repo, 1).unwrap();
+    assert_eq!(undone.left.len(), 2);
+    let shown = |why: &str| -> Vec<String> {
+        let commands = why.split('`').skip(1).step_by(2);
+        commands.map(|command| repo.git(&command.split(' ').skip(1).collect::<Vec<_>>())).collect()
+    };
+    let why = |path: &str| undone.left.iter().find(|(left, _)| left == path).unwrap().1.as_str();
+    assert_eq!(shown(why("a.rs")), ["a\n", "one\n", "two\n"]);
+    assert_eq!(shown(why("new.rs")), [""; 0]);
+    assert!(
+        why("new.rs").contains("it was not there before; what they made of it: they removed it"),
+        "{}",
+        why("new.rs")
+    );
+}
+
 /// Killed after the tool wrote and before the hooks saw it: the one file is not known to be the agent's.
 #[test]
 fn of_a_turn_cut_by_a_crash_all_is_taken_back_but_what_is_not_known() {

@@ -188,7 +188,7 @@ impl Screen {
                 text = end_of_writing(writing) => self.written(text),
                 change = changes.next() => self.changed(change).await,
                 _ = seconds.tick(), if is_edited => {}
-                () = until(ready), if is_edited => {}
+                () = until(ready) => self.is_ready(),
                 Some(signal) = signals.recv() => match signal {
                     Signal::Terminate => return 143,
                     Signal::Interrupt if self.interrupt() => {
@@ -352,6 +352,9 @@ impl Screen {
         self.view.line_was_typed();
         // Whoever goes on typing did not mean to leave; the next Ctrl-C is a first one.
         self.last_interrupt = None;
+        if self.comes_too_early() {
+            return false;
+        }
         if let Some(open) = self.question.take() {
             self.answer(line, open);
             return false;

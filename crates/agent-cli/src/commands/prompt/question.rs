@@ -29,6 +29,13 @@ pub(super) struct Open {
     ready: Instant,
 }
 
+impl Open {
+    /// What asks for the answer.
+    const fn label(&self) -> &'static str {
+        if self.sheet.is_seen() { ANSWER } else { MORE }
+    }
+}
+
 /// How a question is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
@@ -77,7 +84,13 @@ impl Screen {
 
     /// Shows a part of what is asked about, and what can be answered to that.
     fn show(&mut self, mut open: Open, part: fn(&mut Sheet) -> &[Row]) {
-        open.ready = Instant::now() + if self.is_typing() { PAUSE } else { DEAD_TIME };
+        let now = Instant::now();
+        open.ready = match (self.is_typed, self.is_typing()) {
+            // What a pipe holds was written for it.
+            (false, _) => now,
+            (true, true) => now + PAUSE,
+            (true, false) => now + DEAD_TIME,
+        };
         let by = if self.desk.is_some() { By::Key } else { By::Line };
         part(&mut open.sheet).iter().for_each(|(tint, line)| self.put(*tint, line));
         if open.sheet.is_seen() {
@@ -86,13 +99,35 @@ impl Screen {
             for line in answer::choices(asked, self.asker(asked), &kept_rules::place(), by) {
                 self.put(Tint::Dim, &line);
             }
-            self.prompt(ANSWER);
         } else {
             let how = if by == By::Key { answer::TO_SEE_MORE_BY_KEY } else { answer::TO_SEE_MORE };
             self.put(Tint::Bold, &format!("  {}: {how}", open.sheet.how_far()));
-            self.prompt(MORE);
+        }
+        // A line has no way to show that it does not count yet, but that nothing asks for it.
+        if self.desk.is_some() || !self.is_typed {
+            self.prompt(open.label());
         }
         self.question = Some(open);
+    }
+
+    /// From now on an answer counts.
+    pub(super) fn is_ready(&mut self) {
+        if let Some(label) = self.question.as_ref().filter(|_| self.desk.is_none()).map(Open::label) {
+            self.prompt(label);
+        }
+    }
+
+    /// Whether this line came before the question could be read, as the lines of a paste do whose beginning was taken for something else. Then
+    /// it is no answer, and each further one is waited out.
+    pub(super) fn comes_too_early(&mut self) -> bool {
+        let Some(open) = self.question.as_mut().filter(|_| self.desk.is_none()) else { return false };
+        let now = Instant::now();
+        let Some(left) = open.ready.checked_duration_since(now).filter(|left| !left.is_zero()) else { return false };
+        open.ready = now + PAUSE;
+        if left <= DEAD_TIME {
+            self.put(Tint::Dim, "  this line came before the question could be read, and is no answer");
+        }
+        true
     }
 
     /// A key was pressed, or something pasted, while a question waits that one key answers. Returns whether that was meant for it.
@@ -217,7 +252,7 @@ impl Screen {
     }
 
     fn asked_again(&mut self, mut open: Open) {
-        self.prompt(if open.sheet.is_seen() { ANSWER } else { MORE });
+        self.prompt(open.label());
         if self.desk.is_some() {
             open.entry = Entry::Key;
         }
