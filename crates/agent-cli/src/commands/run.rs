@@ -20,7 +20,7 @@ use crate::session::setup::{self, Opened};
 use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::session::{Outcome, OutcomeKind, Session};
 use agent_runner::{End, Handle, Notice, Notices};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Does the task and returns the exit code. Without a thread for what blocks, the result says that.
 pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
@@ -56,7 +56,8 @@ async fn begin(
     let names_session = options.continue_newest || options.session_id.is_some();
     let all = options.clone();
     apart(move || setup::check_named(&all)).await??;
-    let prompt = match task(prompt, words, options.quiet).await {
+    let limit = options.max_wall_time.map(|limit| Duration::from_millis(limit.0));
+    let prompt = match task(prompt, words, options.quiet, limit).await {
         Err(failure) if !names_session => return Err(failure),
         prompt => prompt,
     };

@@ -11,13 +11,27 @@ use crate::screen::terminal::say;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::fstat;
 use rustix::io::Errno;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, ErrorKind, IsTerminal, Read, StdinLock};
+use std::time::Duration;
 
-/// The task.
+/// The task. The limit on time holds while standard input is read.
 ///
 /// # Errors
-/// There is none, it is empty, or standard input cannot be read.
-pub(super) async fn task(prompt: Option<String>, words: &[String], is_quiet: bool) -> Result<String, Failure> {
+/// There is none, it is empty, or standard input cannot be read, or not within the limit.
+pub(super) async fn task(
+    prompt: Option<String>,
+    words: &[String],
+    is_quiet: bool,
+    limit: Option<Duration>,
+) -> Result<String, Failure> {
+    let reading = read(prompt, words, is_quiet);
+    let Some(limit) = limit else { return reading.await };
+    tokio::time::timeout(limit, reading).await.unwrap_or_else(|_| {
+        Err(Failure::input("standard input, which holds the task, did not end within `--max-wall-time`"))
+    })
+}
+
+async fn read(prompt: Option<String>, words: &[String], is_quiet: bool) -> Result<String, Failure> {
     let said = match prompt {
         Some(prompt) => Some(prompt),
         None if words.is_empty() => None,
@@ -71,7 +85,7 @@ async fn read_stdin(wait: Wait) -> Result<Option<String>, Failure> {
             return Ok(None);
         }
         let mut text = String::new();
-        io::stdin().lock().take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| Some(text))
+        Patient(io::stdin().lock()).take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| Some(text))
     });
     match reading.await {
         Ok(Ok(Some(text))) if text.len() as u64 > MAX_PROMPT_BYTES => {
@@ -80,6 +94,24 @@ async fn read_stdin(wait: Wait) -> Result<Option<String>, Failure> {
         Ok(Ok(text)) => Ok(text),
         Ok(Err(error)) => Err(failed(error.to_string())),
         Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+/// Waits for input also where another program has set the pipe not to block.
+struct Patient(StdinLock<'static>);
+
+impl Read for Patient {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+            match poll(&mut [PollFd::new(&io::stdin(), PollFlags::IN)], None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 

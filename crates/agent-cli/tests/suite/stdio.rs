@@ -4,6 +4,7 @@ use crate::support::{Model, Running, Scratch, Wire};
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::fs::File;
+use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -61,6 +62,39 @@ fn input_beside_the_prompt_that_cannot_be_used() {
         assert!(ended.assert_code(42).err.contains(why), "{}", ended.err);
         assert_eq!(model.requests().len(), 0);
     }
+}
+
+#[test]
+fn input_that_does_not_end_is_read_within_the_limit_on_time() {
+    let scratch = Scratch::new();
+    let model = Model::script([]);
+    let mut command = scratch.run_command(&model, &["-p", "explain this", "--max-wall-time", "300ms"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = Running::start_fed(&mut command, Stdio::piped());
+    running.write("the first line of many\n");
+    // `end` leaves standard input open.
+    let ended = running.end();
+    assert!(ended.assert_code(42).err.contains("did not end within `--max-wall-time`"), "{}", ended.err);
+    assert_eq!(model.requests().len(), 0);
+}
+
+/// The other end of the pipe may be a program that set it so for itself.
+#[test]
+fn a_pipe_that_does_not_block_is_waited_for() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("Hi.")]);
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    rustix::io::ioctl_fionbio(&reader, true).unwrap();
+    let mut command = scratch.run_command(&model, &["-p", "explain this"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let running = Running::start_fed(&mut command, Stdio::from(reader));
+    for line in ["one\n", "two\n"] {
+        writer.write_all(line.as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    drop(writer);
+    running.end().assert_code(0);
+    assert!(model.last_body()["messages"][0].to_string().contains("one\\ntwo"));
 }
 
 #[test]
