@@ -117,8 +117,8 @@ pub(crate) fn open(
     Ok(Opened { runner, handle, notices, id, model, tool_names, before, unfinished, was_unfinished, repository })
 }
 
-/// Fails when a session is named that has to be there and is not. It needs nothing but the directory: a mistyped id is said before a missing key,
-/// an unknown model or a broken configuration is.
+/// Fails when a session is named that has to be there and is not. It needs nothing but the directory: a mistyped id is said before a
+/// missing key, an unknown model or a broken configuration is.
 pub(crate) fn check_named(options: &Options) -> Result<(), Failure> {
     let has_to_be_there = options.continue_newest || options.must_exist || options.fork_session;
     if !has_to_be_there || options.no_session {
@@ -203,7 +203,8 @@ fn make(
     with_signal: bool,
 ) -> Result<Made, Failure> {
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
-    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the records.
+    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the
+    // records.
     let own = [config_home(), state_home()].into_iter().flatten();
     let workspace = Arc::new(
         workspace

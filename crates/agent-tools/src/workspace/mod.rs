@@ -52,7 +52,7 @@ impl Workspace {
     /// Opens a directory.
     ///
     /// # Errors
-    /// [`OpenError`] when it is not there, is no directory, or has a name that is not Unicode.
+    /// [`OpenError`] when it is not there, is not a directory, or has a name that is not Unicode.
     pub fn open(root: impl AsRef<Path>) -> Result<Self, OpenError> {
         let given = root.as_ref();
         let wrong = |source| OpenError::System { root: given.to_path_buf(), source };
@@ -74,8 +74,8 @@ impl Workspace {
         })
     }
 
-    /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. They are meant by what they are,
-    /// wherever they lie: a link on the way may lead into the workspace, now or later, and a directory may be mounted there.
+    /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. They are meant by what they
+    /// are, wherever they lie: a link on the way may lead into the workspace, now or later, and a directory may be mounted there.
     #[must_use]
     pub fn protecting<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
         self.protecting_as(paths, "belongs to the agent's own configuration", true)
@@ -285,7 +285,7 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
-    /// Commands could not be told where to run.
+    /// Commands could not be given a directory to run in.
     #[error("open the workspace `{}`: its name is not Unicode", .root.display())]
     NotUnicode {
         /// The directory.
