@@ -1,6 +1,6 @@
 //! The public interface of the libraries, listed from their source and kept in `docs/api`: a change of it shows in the diff.
 //!
-//! One line an item, with the path by which a user reaches it; what is reachable by several paths stands at the shortest, and the others
+//! One line an item, with the path by which a user reaches it; what is reachable by several paths is at the shortest, and the others
 //! point there. Signatures stand as they are written in the source. Hidden items (`#[doc(hidden)]`) are no part of it.
 
 mod krate;

@@ -74,7 +74,7 @@ fn license_fault(licenses: &Licenses, package: &Package) -> Option<String> {
     }
 }
 
-/// Crates with several versions of which only one may stay without an entry, and entries that no second version needs.
+/// Crates in several versions, of which all but one need an entry, and entries that no second version needs.
 fn version_faults(bans: &Bans, packages: &[Package]) -> Vec<String> {
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for package in packages {

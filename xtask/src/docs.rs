@@ -79,7 +79,7 @@ fn add<S: Label, T: Label, A: Label>(out: &mut Vec<(String, String)>, table: &Ta
     out.push((format!("crates/agent-core/src/{name}/table.svg"), drawing(table)));
 }
 
-/// A drawing as it stands in documentation: a block of HTML ends at a blank line, and there is none in it.
+/// A drawing as it is in documentation: a block of HTML ends at a blank line, so it has none.
 fn drawing<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
     format!("<div style=\"overflow-x: auto\">\n{}</div>\n", svg(table))
 }

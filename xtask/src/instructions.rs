@@ -1,7 +1,7 @@
 //! What `agent-core` costs in instructions, counted by callgrind: the same on a busy machine and on an idle one.
 //!
-//! The cases live in the crate `bench`, outside the workspace. Each runs in a process of its own under valgrind, which counts from the call of
-//! `measured` to its return.
+//! The cases live in the crate `bench`, outside the workspace. Each runs in a process of its own under valgrind, which counts from the call
+//! of `measured` to its return.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ const LENGTHS: [&str; 3] = ["10", "1000", "10000"];
 /// A step after 10,000 items may cost so much of one after 10.
 const MAX_RATIO: f64 = 1.1;
 
-/// Builds, counts and prints everything; an error when a step costs more behind a long history.
+/// Builds, counts and prints everything; an error when a step costs more after a long history.
 pub(crate) fn run() -> Result<(), String> {
     let program = build()?;
     let count = |arguments: &[&str]| counted(&program, arguments);
@@ -45,7 +45,7 @@ pub(crate) fn run() -> Result<(), String> {
         out.push_str(&format!("| {machine} | {each:.1} | {ratio:.2} |\n"));
     }
     crate::say(&out);
-    if above.is_empty() { Ok(()) } else { Err(format!("costs more behind a long history: {}", above.join(", "))) }
+    if above.is_empty() { Ok(()) } else { Err(format!("costs more after a long history: {}", above.join(", "))) }
 }
 
 /// Builds the crate `bench` and returns the program that runs one case.

@@ -6,8 +6,6 @@ mod big_trees;
 mod deny;
 mod docs;
 mod figures;
-mod fuzz;
-mod fuzz_bash;
 mod instructions;
 mod long;
 mod model_check;
@@ -35,8 +33,8 @@ fn main() -> ExitCode {
         ["mutate-rows"] => rowmutation::run(),
         ["model-check", words @ ..] => model_check::run(words),
         ["mutants", rest @ ..] => mutants::run(rest),
-        ["fuzz", words @ ..] => fuzz::run(words),
-        ["fuzz-bash", words @ ..] => fuzz_bash::run(words),
+        ["fuzz", words @ ..] => long::fuzz(words),
+        ["fuzz-bash", words @ ..] => long::fuzz_bash(words),
         ["instructions"] => instructions::run(),
         ["big-trees"] => big_trees::run(),
         ["big-journals", words @ ..] => big_journals::run(words),

@@ -20,8 +20,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use trial::Trial;
 
-/// Without arguments everything is tried that has not been; with `--again` also what was missed, for tests that are new; with `--only TEXT …`
-/// just the mutants with one of these in their names, whatever is known of them; with `--report` nothing.
+/// Without arguments everything is tried that has not been; with `--again` also what was missed, for tests that are new; with `--only TEXT
+/// …` just the mutants with one of these in their names, whatever is known of them; with `--report` nothing.
 ///
 /// # Errors
 /// When cargo-mutants cannot be run, something is still to be tried, or a missed mutant has no reason.

@@ -73,7 +73,7 @@ fn line<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, found: &witness::F
     )
 }
 
-/// Every cell, counted by what stands in it.
+/// Every cell, counted by what is in it.
 fn refusals<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
     let mut counts = [0_usize; 5];
     for state in S::ALL {

@@ -15,7 +15,7 @@ pub(crate) fn run() -> Result<(), String> {
     let directory = env::temp_dir().join(format!("agent-core-figures-{}", process::id()));
     fs::create_dir_all(&directory).map_err(|error| format!("create {}: {error}", directory.display()))?;
     let figures = test(&directory).and_then(|()| read(&directory));
-    // What is left behind in the directory for temporary files does no harm.
+    // Files left in the directory for temporary files are harmless.
     let _ = fs::remove_dir_all(&directory);
     made.figures(COMMAND, figures?).keep(NAME)
 }

@@ -5,6 +5,9 @@ const FUNCTION_LINES: usize = 70;
 /// Lines of a file before its tests.
 const FILE_LINES: usize = 450;
 
+/// Columns of a comment line, which rustfmt leaves alone.
+const COMMENT_COLUMNS: usize = 140;
+
 /// What is wrong with a file: `:line: what`. Files of tests may be long.
 pub(crate) fn faults(text: &str, is_test: bool) -> Vec<String> {
     let mut faults = Vec::new();
@@ -27,6 +30,13 @@ pub(crate) fn faults(text: &str, is_test: bool) -> Vec<String> {
         }
     }
     faults
+}
+
+/// Comments that are too wide: `:line: what`.
+pub(crate) fn comment_faults(text: &str) -> Vec<String> {
+    let wide = |line: &str| line.trim_start().starts_with("//") && line.chars().count() > COMMENT_COLUMNS;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| wide(line));
+    lines.map(|(number, _)| format!(":{number}: a comment of more than {COMMENT_COLUMNS} columns")).collect()
 }
 
 /// Where a file writes to the terminal by itself: `:line: what`.
@@ -116,6 +126,13 @@ mod tests {
 
     fn function(lines: usize) -> String {
         format!("//! x\npub(crate) async fn f(\n    a: u8,\n) {{\n{}}}\n", "    a;\n".repeat(lines - 4))
+    }
+
+    #[test]
+    fn a_comment_has_a_width_and_code_is_left_to_rustfmt() {
+        assert!(comment_faults(&format!("//! {}\n", "é".repeat(COMMENT_COLUMNS - 4))).is_empty());
+        assert_eq!(comment_faults(&format!("\n    // {}\n", "x".repeat(COMMENT_COLUMNS))).len(), 1);
+        assert!(comment_faults(&format!("let x = \"{}\";\n", "x".repeat(COMMENT_COLUMNS))).is_empty());
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Runs one case so that callgrind can count it: `cargo xtask instructions` does the rest. What is not counted is said by `--toggle-collect`.
-//! With `cases` or `summaries` alone it prints the names of those.
+//! Runs one case so that callgrind can count it: `cargo xtask instructions` does the rest. What is not counted is said by
+//! `--toggle-collect`. With `cases` or `summaries` alone it prints the names of those.
 
 use agent_core::journal;
 use bench::cases::{Case, NAMES, SUMMARIES, cases, turn_with_eight_tools};

@@ -36,7 +36,8 @@ fn main() {
             let session = run();
             let taken = (processor_seconds() - start, wall.elapsed().as_secs_f64());
             assert!(session.is_none_or(|session| session.conversation().len() > 0));
-            // A large piece makes glibc join the small ones that were just given back. It would otherwise do so while the next run is measured.
+            // A large piece makes glibc join the small ones that were just given back. It would otherwise do so while the next run is
+            // measured.
             drop(black_box(Vec::<u8>::with_capacity(LARGE_BYTES)));
             taken
         });

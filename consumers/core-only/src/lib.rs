@@ -33,7 +33,8 @@ pub trait Outside {
     fn prompt(&mut self) -> Option<String>;
 }
 
-/// Drives a session to its end. Nothing here decides what comes next: every event answers an action, so that events run out at the end only.
+/// Drives a session to its end. Nothing here decides what comes next: every event answers an action, so that events run out at the end
+/// only.
 ///
 /// # Errors
 /// The session's refusal of an event, which would be a fault of this driver: it answers what was asked, once and at once.

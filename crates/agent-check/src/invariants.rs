@@ -3,7 +3,7 @@
 use agent_core::labels;
 
 labels! {
-    /// What the checker holds a model to.
+    /// What the model checker checks.
     pub enum Invariant {
         /// Every call of the history is answered once, in the next message, in call order; one that ran is never reported as not run.
         CallsAnswered,
@@ -13,17 +13,17 @@ labels! {
         ValidForChat,
         /// Every request is valid for OpenAI Responses.
         ValidForResponses,
-        /// A user's message is in the history once, or pending once, or was handed back once, in the order in which it came; one that waits for the end of the turn is in no request of it.
+        /// A user's message is once in the history, pending or handed back, in order; one for after the turn is not sent in it.
         InputKept,
         /// A user's message is accepted in every waiting state after `Started`.
         InputAccepted,
         /// The history only grows, but where a summary or a clipped result shortens it.
         HistoryGrows,
-        /// At most one thing is asked at a time, so at most one model call is in flight.
+        /// At most one action is outstanding at a time, so at most one model call is in flight.
         OneAtATime,
         /// Late, repeated and unknown answers are refused.
         StaleRefused,
-        /// A timer that nothing waits for any more is no error, and asks for nothing.
+        /// A timer that nothing waits for any more is not an error, and requests nothing.
         LateTimersPass,
         /// A refusal leaves the machine equal; pieces of text and late timers do, too.
         RefusalChangesNothing,
@@ -35,21 +35,21 @@ labels! {
         RetriesBounded,
         /// From a cancel to its end nothing is sent, scheduled or run, and what was typed meanwhile goes nowhere by itself.
         CancelStopsAll,
-        /// From every waiting state after `Started` a cancel arrives at the prompt, each answer bringing it nearer; its lifecycle rests, too.
+        /// From every waiting state after `Started` a cancel leads to the prompt, nearer with each answer; the lifecycle rests too.
         CancelArrives,
-        /// From every state a shutdown ends the session at once, and hands back what was not sent; the whole agent after one event more at most.
+        /// From every state a shutdown ends the session at once, handing back what was not sent; the agent needs at most one more event.
         ShutdownArrives,
         /// After the end every event but a late timer is refused, and the history can still be read.
         NothingAfterTheEnd,
-        /// `outstanding` is what was asked and not answered, with the same tickets.
+        /// `outstanding` lists the requested actions without an answer, with the same tickets.
         OutstandingAgrees,
-        /// Every waiting state has something that ends it, and every answer that is waited for is accepted.
+        /// Every waiting state has an event that ends it, and every expected answer is accepted.
         NotStuck,
         /// A call runs only if its arguments arrived complete and are an object.
         RunsCompleteCalls,
         /// How a run ended changes only between its start and its prompt.
         OutcomeKept,
-        /// A raised limit continues exactly what the limit stopped, at once or behind what is under way.
+        /// A raised limit continues exactly what the limit stopped, at once or after the work in progress.
         LimitsContinue,
         /// Every configured point of the user's hooks is asked before its step, and about something that happened.
         HooksAsked,
@@ -57,21 +57,21 @@ labels! {
         ReplayEqual,
         /// A step never panics.
         NoPanic,
-        /// As long as an agent works, something is on its way: its lifecycle and its session do not wait for each other.
+        /// While an agent works, an action is in progress: its lifecycle and its session do not wait for each other.
         NoDeadlock,
-        /// An agent with commitments is done only when the last check of every one of them said that it is kept; a stopped turn claims nothing.
+        /// An agent with commitments is done only when the last check of each one passed; a stopped turn claims nothing.
         ClaimsVerified,
-        /// A turn ends for the lifecycle in the step in which it ends for the session, which has taken all it was told.
+        /// A turn ends in the same step for the lifecycle and for the session, which has taken all its input.
         RestsTogether,
-        /// What the lifecycle commands the session does, in the same step; it is never refused.
+        /// The session performs a command of the lifecycle in the same step and never refuses it.
         CommandsTaken,
         /// While the session of a bound agent works and nothing is being stopped, its lifecycle works, unless it has ended for good.
         WorkIsOverseen,
-        /// An agent is sent back to work at most as often as it may be.
+        /// An agent is sent back to work at most as often as its limit allows.
         RoundsBounded,
         /// The one outcome of a run follows from the turns and the end of this life, and is a success only if both are.
         OneOutcome,
-        /// From everywhere a dismissal ends the agent, after three events at most.
+        /// From every state a dismissal ends the agent, after at most three events.
         DismissalArrives,
     }
 }

@@ -1,15 +1,18 @@
-//! The laboratory of the machines of `agent-core`: what is known of them beyond their proofs is found out here, by driving the real machines.
+//! The laboratory of the machines of `agent-core`: what is known of them beyond their proofs is found out here, by driving the real
+//! machines.
 //!
 //! * [`session`], [`lifecycle`], [`job`]: for each machine one notation (lines that are read as events, and what is shown of a step),
 //!   and a driver by hand that remembers what was asked.
-//! * [`scenarios`]: stories in that notation, with what came of each line.
+//! * [`scenarios`]: stories in that notation, with the result of each line; [`golden`]: files that tests compare and rewrite.
 //! * [`witness`]: a shortest sequence of events for every row of every table, and its replay.
 //! * [`mutation`]: every small change of a table, and which tests notice it.
-//! * [`observed`]: what an observer of a session knows, and what must hold ([`invariants`]) after every event; [`request`]: the providers' rules.
+//! * [`observed`]: what an observer of a session knows, and what must hold ([`invariants`]) after every event; [`request`]: the providers'
+//!   rules.
 //! * [`model_check`]: every state within bounds, and what must hold there.
 //!
 //! No product crate depends on it. `cargo xtask` runs it, and the tests of `agent-core` use it.
 
+pub mod golden;
 pub mod invariants;
 pub mod job;
 pub mod lifecycle;

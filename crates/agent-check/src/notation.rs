@@ -43,7 +43,7 @@ pub(crate) fn pair(word: &str) -> Result<(&str, &str), Unreadable> {
     word.split_once('=').ok_or_else(|| Unreadable::new(word, "KEY=VALUE"))
 }
 
-/// Words, of which those in quotes may have spaces.
+/// Words; those in quotes may have spaces.
 pub(crate) fn words(mut text: &str) -> Result<Vec<&str>, Unreadable> {
     let mut out = Vec::new();
     loop {

@@ -35,7 +35,7 @@ pub struct Observed {
     pub(crate) batch: Vec<Seen>,
     /// Model calls in a row without progress and without a word of the user.
     pub(crate) in_vain: u64,
-    /// Whether a call of this run was denied because nobody could be asked.
+    /// Whether a call of this run was denied because no one could be asked.
     pub(crate) nobody: bool,
     pub(crate) runs: Runs,
     pub(crate) hooks: Hooks,
@@ -59,7 +59,7 @@ pub struct Edge<'a> {
     pub before: &'a Session,
     /// The event.
     pub event: &'a Event,
-    /// What came of it.
+    /// The result.
     pub step: &'a Step,
     /// The session then.
     pub after: &'a Session,

@@ -4,8 +4,8 @@
 //! Anthropic Messages, once as OpenAI Chat Completions and once as OpenAI Responses, as plainly as can be, and each layout is held to its
 //! rules.
 //!
-//! Judged is the conversation of a request, and nothing else of it: not its tools, its system text or its output limit. Nor are the letters of
-//! names and ids, which the providers' adapters make fit.
+//! Judged is the conversation of a request, and nothing else of it: not its tools, its system text or its output limit. Nor are the letters
+//! of names and ids, which the providers' adapters make fit.
 
 mod chat;
 mod messages;
@@ -51,4 +51,8 @@ fn judge_by(formats: &[Format], conversation: &Conversation) -> Result<(), Fault
     formats.iter().try_for_each(|(invariant, judge)| {
         judge(conversation).map_err(|rule| Fault::new(*invariant, format!("{} ({})", rule.says, rule.source)))
     })
+}
+
+fn ensure(holds: bool, rule: &'static Rule) -> Result<(), &'static Rule> {
+    if holds { Ok(()) } else { Err(rule) }
 }

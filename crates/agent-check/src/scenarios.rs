@@ -1,5 +1,5 @@
-//! Scenarios in text, for every machine: lines that begin with `>` are told to the machine, indented lines are what came of them.
-//! `UPDATE=1` rewrites the answers in the files.
+//! Scenarios in text, for every machine: lines that begin with `>` are given to the machine, indented lines are its answers.
+//! `INSTA_UPDATE=always` rewrites the answers in the files.
 //!
 //! ```text
 //! == a title begins anew
@@ -10,6 +10,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+use crate::golden;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ pub trait Story {
     /// A scenario ended, if one was told, and the next begins.
     fn begin(&mut self);
 
-    /// Takes a line; what came of it, a line each.
+    /// Performs a line and returns the answers, one a line.
     fn perform(&mut self, line: &str) -> String;
 }
 
@@ -32,27 +33,21 @@ pub fn paths(machine: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Every scenario of a machine reads as written.
+/// Checks that every scenario of a machine reads as written.
 pub fn check(machine: &str, play: &dyn Fn(&str) -> String) {
-    let mut wrong = Vec::new();
-    for (path, written, found) in differing(machine, play) {
-        if std::env::var_os("UPDATE").is_some() {
-            fs::write(&path, found).unwrap();
-        } else {
-            wrong.push(format!("{}\n{}", path.file_name().unwrap().display(), difference(&written, &found)));
-        }
-    }
-    assert!(wrong.is_empty(), "UPDATE=1 accepts:\n{}", wrong.join("\n"));
+    let differing = differing(machine, play).into_iter();
+    let wrong: Vec<String> = differing.filter_map(|(path, found)| golden::compare(&path, &found).err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The files that read otherwise than written: path, as written, as found.
-pub fn differing(machine: &str, play: &dyn Fn(&str) -> String) -> Vec<(PathBuf, String, String)> {
+/// The files that read otherwise than written, with the text that the machine gives now.
+pub fn differing(machine: &str, play: &dyn Fn(&str) -> String) -> Vec<(PathBuf, String)> {
     let read = |path: PathBuf| {
         let written = fs::read_to_string(&path).unwrap();
         let found = play(&written);
-        (path, written, found)
+        (found != written).then_some((path, found))
     };
-    paths(machine).into_iter().map(read).filter(|(_, written, found)| written != found).collect()
+    paths(machine).into_iter().filter_map(read).collect()
 }
 
 /// The same text with the answers that the machine gives now.
@@ -72,21 +67,5 @@ pub fn play(text: &str, story: &mut dyn Story) -> String {
         }
     }
     story.begin();
-    out
-}
-
-/// The first lines that differ, with the last one that does not.
-fn difference(written: &str, found: &str) -> String {
-    let (written, found): (Vec<_>, Vec<_>) = (written.lines().collect(), found.lines().collect());
-    let same = written.iter().zip(&found).take_while(|(a, b)| a == b).count();
-    let mut out = String::new();
-    let heading = found[..same].iter().rev().find(|line| line.starts_with("==")).unwrap_or(&"");
-    let _ = writeln!(out, "  line {} ({heading})", same + 1);
-    for line in written.iter().skip(same.saturating_sub(1)).take(9) {
-        let _ = writeln!(out, "  -{line}");
-    }
-    for line in found.iter().skip(same.saturating_sub(1)).take(9) {
-        let _ = writeln!(out, "  +{line}");
-    }
     out
 }

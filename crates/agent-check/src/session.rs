@@ -21,8 +21,8 @@ use alphabet::{Question, TROUBLES};
 use read::{Context, Tickets};
 use std::borrow::Cow;
 
-/// Reads a line as an answer to an action: its ticket, and its calls by their numbers. Calls of the model's answer are numbered by the model
-/// calls there were.
+/// Reads a line as an answer to an action: its ticket, and its calls by their numbers. Calls of the model's answer are numbered by the
+/// model calls there were.
 ///
 /// # Errors
 /// When nothing is called so.
@@ -37,7 +37,7 @@ pub fn answer(line: &str, action: &Action, session: &Session) -> Result<Event, U
     read::event(line, &Context { tickets: &tickets, calls: &calls, answer, config })
 }
 
-/// Reads a line as something that happens by itself, or as an answer to a question that nobody asked.
+/// Reads a line as something that happens by itself, or as an answer to a question that was never asked.
 ///
 /// # Errors
 /// When nothing is called so.

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Model calls of the session.
     pub max_model_calls: Option<u64>,
-    /// Tool calls of the session; calls beyond it are answered "not run". A limit that is lowered while calls of an answer run does not touch
-    /// the rest of that answer: which of its calls run is decided before the first of them.
+    /// Tool calls of the session; calls beyond it are answered "not run". A limit that is lowered while calls of an answer run does not
+    /// touch the rest of that answer: which of its calls run is decided before the first of them.
     pub max_tool_calls: Option<u64>,
     /// Tokens of the session, all kinds added up.
     pub max_total_tokens: Option<u64>,
@@ -25,12 +25,12 @@ pub struct Limits {
     pub max_cost_nano_usd: Option<u64>,
     /// Time of one turn in milliseconds, without waiting for approvals.
     pub max_wall_time_ms: Option<u64>,
-    /// Failing tool calls in a row, in call order, within an answer and across answers. At half of it (and more than one) no further call of
-    /// the answer runs and the model is told, once a turn; at the limit the turn ends. A call counts that failed, that could not be run, or
-    /// that the policy did not allow; a person's "no" does not.
+    /// Failing tool calls in a row, in call order, within an answer and across answers. At half of it (and more than one) no further call
+    /// of the answer runs and the model is warned, once a turn; at the limit the turn ends. Calls that failed, could not run or were not
+    /// allowed by the policy count; a person's "no" does not.
     pub max_failures_in_row: Option<u32>,
-    /// Times that the same call brings the same result in a row, in call order, within an answer and across answers. As with failing calls no
-    /// further call of the answer runs at half of it, and the turn ends at the limit.
+    /// Times that the same call brings the same result in a row, in call order, within an answer and across answers. As with failing calls
+    /// no further call of the answer runs at half of it, and the turn ends at the limit.
     pub max_repetitions: Option<u32>,
 }
 

@@ -3,7 +3,7 @@
 //! The same on every machine and in every version that reads the same sessions. Eight bytes at a time, because results of tools are long.
 //! It is not cryptographic: texts that share a number can be found on purpose, and callers must tolerate that.
 
-/// A number for these texts. What stands in one text and what in the next makes a difference.
+/// A number for these texts. What is in one text and what in the next makes a difference.
 pub(crate) fn of(texts: &[&str]) -> u64 {
     let mut print = SEED;
     for text in texts {

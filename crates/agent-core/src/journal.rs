@@ -1,8 +1,8 @@
 //! The journal: what happened in a session, in order, enough to rebuild it.
 //!
 //! The first record is the [`Header`]; every other is an event from outside with its time, or a note that an effect is about to begin.
-//! Replaying the events through an [`Agent`](crate::agent::Agent) made from the header gives the same agent, because it reads nothing else. Refused
-//! events are recorded too, and refused again. What follows from an event is not recorded.
+//! Replaying the events through an [`Agent`](crate::agent::Agent) made from the header gives the same agent, because it reads nothing else.
+//! Refused events are recorded too, and refused again. What follows from an event is not recorded.
 //!
 //! [`Replayer`] takes records one by one, in little memory; [`replay`] takes them all. [`Format`] reads the lines that this and earlier
 //! versions wrote.
@@ -50,7 +50,7 @@ pub enum Entry {
     Lifecycle(LifecycleEntry),
 }
 
-/// What a record says of an agent's lifecycle.
+/// What a record says about an agent's lifecycle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum LifecycleEntry {
@@ -101,7 +101,7 @@ impl Header {
     }
 }
 
-/// Where a session was branched off another. The records up to there are in both journals.
+/// The point at which a session branched off another. The records up to it are in both journals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
     /// The other session's id.
@@ -124,7 +124,7 @@ impl ToolPrint {
     #[must_use]
     pub fn of(spec: &ToolSpec) -> Self {
         let schema = spec.input_schema.to_string();
-        // A byte that stands in no text keeps the two apart.
+        // A byte that is in no text keeps the two apart.
         let bytes = spec.description.bytes().chain([0xFF]).chain(schema.bytes());
         let hash = bytes
             .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3));

@@ -1,8 +1,8 @@
 //! The agent as pure, table-driven state machines.
 //!
-//! This crate decides what an agent does and does nothing itself. A driver reports [`session::Event`]s to a [`session::Session`] and performs
-//! the [`session::Action`]s that come back; `agent-runner` is such a driver, and the [`ports`] are the traits through which it reaches
-//! models, tools and storage.
+//! This crate decides what an agent does and does nothing itself. A driver reports [`session::Event`]s to a [`session::Session`] and
+//! performs the [`session::Action`]s that come back; `agent-runner` is such a driver, and the [`ports`] are the traits through which it
+//! reaches models, tools and storage.
 //!
 //! # A session by hand
 //!
@@ -55,7 +55,7 @@
 //! # Ok::<(), Rejected>(())
 //! ```
 //!
-//! A driver for a real host matches every action; the compiler tells it when there is a new one. The examples beside this crate show one
+//! A driver for a real host matches every action; the compiler reports a new one. The examples of this crate show one
 //! whole (`by_hand`), two sessions in one thread (`two_sessions`), and a journal (`record_replay`).
 //!
 //! # Where to look
@@ -76,8 +76,8 @@
 //! An enum or struct is `#[non_exhaustive]` when a host only reads it: states, steps, refusals and their reasons,
 //! outcomes, kinds of errors, records; those that a test of a host wants to make have a constructor. What a driver has to
 //! perform or to report ([`session::Action`], [`session::Event`], their like in the other machines and the facts in them) is exhaustive:
-//! a driver that does not know an action must not compile. So are [`permission::Decision`], [`diagram::Kind`] and [`journal::Replayed`]: what
-//! decides, draws or tells a journal has to know them all. Serialised forms carry versions ([`journal::FORMAT_VERSION`],
+//! a driver that does not know an action must not compile. So are [`permission::Decision`], [`diagram::Kind`] and [`journal::Replayed`]:
+//! what decides, draws or tells a journal must know them all. Serialised forms carry versions ([`journal::FORMAT_VERSION`],
 //! [`snapshot::FORMAT_VERSION`], [`job::AuditRecord::FORMAT_VERSION`]).
 //!
 //! # Architecture invariant

@@ -105,7 +105,7 @@ impl Permissions {
         if let HookVerdict::Allow { reason } = verdict {
             return Decision::Run(Basis::HookAllowed(reason.clone()));
         }
-        // What every later session reads as instructions is no edit like others.
+        // What every later session reads as instructions is not an edit like others.
         let is_plain = |path: &String| !protected::is_instructions(path);
         let is_known_edit =
             inspection.subject.paths().is_some_and(|paths| !paths.is_empty() && paths.iter().all(is_plain));

@@ -39,7 +39,7 @@ pub trait Journal: Send {
 pub struct JournalError {
     /// The file or database.
     pub place: String,
-    /// What the system said.
+    /// The system's message.
     pub found: String,
 }
 

@@ -65,7 +65,7 @@ impl RetryPolicy {
         Some(delay_ms - permille(permille(delay_ms, self.jitter_permille), chance_permille))
     }
 
-    /// The delay after this failure, or nothing when repeating is no use or not allowed any more.
+    /// The delay after this failure, or `None` if repeating is no use or not allowed any more.
     #[must_use]
     pub fn delay_after_ms(&self, failed_attempts: u32, error: &LlmError, chance_permille: u16) -> Option<u64> {
         if !error.kind.is_retryable() {

@@ -6,8 +6,9 @@
 //! | 2 | the user's hooks; what is missing of them in a session of version 1 means that there are none |
 //! | 3 | a lifecycle does not count the messages that it sent, nor does the end of a turn; a program of version 2 misses both |
 //!
-//! A [`Session`], a [`Lifecycle`] and a [`Job`] serialise whole, whatever they wait for; what comes back is equal and goes on as the other
-//! would have. With serde alone they read and write today's form; [`read`] lifts earlier ones, and tells a wrong version from a damaged text.
+//! A [`Session`], a [`Lifecycle`] and a [`Job`] serialise whole, whatever they wait for; what is read back is equal and behaves the same.
+//! With serde alone they read and write today's form; [`read`] lifts earlier ones, and distinguishes a wrong version from a damaged
+//! text.
 //!
 //! The events, actions, steps and refusals of a machine have no version of their own and no reader but serde, which lifts nothing: they
 //! change with [`FORMAT_VERSION`]. All that the versions up to now wrote is read as it is; what a later one can no longer read, it names.
@@ -61,7 +62,7 @@ pub fn write<M: Machine>(machine: &M) -> Result<String, SnapshotError> {
 /// Reads what [`write()`] wrote, in this version or an earlier one.
 ///
 /// # Errors
-/// [`SnapshotError`] when it was written in a later form, or is no such machine at all.
+/// [`SnapshotError`] when it was written in a later form, or is not such a machine.
 pub fn read<M: Machine>(text: &str) -> Result<M, SnapshotError> {
     let Head { format_version: found } = serde_json::from_str(text).map_err(|error| SnapshotError::form(&error))?;
     match found {
@@ -140,7 +141,7 @@ mod sealed {
     use alloc::string::String;
     use serde_json::{Error, Map, Value};
 
-    #[expect(unnameable_types, reason = "nobody else shall name it")]
+    #[expect(unnameable_types, reason = "no other code should name it")]
     pub trait Sealed {
         /// Gives the fields of a machine of version 1 the form of version 2.
         #[doc(hidden)]

@@ -2,7 +2,7 @@
 //!
 //! The session calls `before_tool` for every call of an answer before any of them runs, and `check_git` after those that ran. From
 //! this follows who wrote what: between the two it was the agent, otherwise the user. A record is a chain of contents, each of them
-//! what the agent left or found unchanged; when the chain breaks, somebody else wrote, and it starts anew.
+//! what the agent left or found unchanged; when the chain breaks, others wrote, and it starts anew.
 //!
 //! Absent: a file that the user writes while the agent's tools run, or after a cancelled batch and before the next, counts as the
 //! agent's. The port does not say what a tool wrote.

@@ -57,7 +57,7 @@ impl Candidate {
     }
 }
 
-/// What is to be committed, and with what.
+/// What will be committed, and with what.
 pub(crate) struct Work<'a> {
     pub(crate) candidates: &'a [Candidate],
     /// What the model said.
@@ -67,7 +67,7 @@ pub(crate) struct Work<'a> {
     pub(crate) settings: &'a Settings,
 }
 
-/// What committing came to.
+/// The result of committing.
 #[derive(Debug, Default)]
 pub(crate) struct Committed {
     /// The commit, with its parent.
@@ -99,7 +99,7 @@ pub(crate) enum CommitError {
     /// A file that git reads for the commit is a pipe, say.
     #[error("`{0}` is neither a file nor a directory")]
     Odd(String),
-    /// Somebody staged something while the commit was made.
+    /// Something was staged while the commit was made.
     #[error("the repository's index changed meanwhile")]
     Staged,
 }

@@ -9,7 +9,7 @@ pub struct HooksConfig {
     pub workspace: PathBuf,
     /// Whether the agent's changes are committed after each batch.
     pub auto_commit: bool,
-    /// Who commits. Without it, the identity that git is configured with, else [`Identity::agent`].
+    /// The identity of commits. Without it, the one in git's configuration, else [`Identity::agent`].
     pub identity: Option<Identity>,
     /// Last line of every commit message, such as `Assisted-by: agent`.
     pub trailer: Option<String>,
@@ -21,12 +21,12 @@ pub struct HooksConfig {
     pub config_home: Option<PathBuf>,
     /// Time that one call of git may take.
     pub git_timeout_ms: u64,
-    /// What must not be written besides the names of [`agent_types::protected`], as absolute paths: the host's own files, for instance.
+    /// Absolute paths that must not be written, besides the names of [`agent_types::protected`]: the host's own files, for instance.
     pub protected: Vec<PathBuf>,
-    /// A file with the key by which the agent knows its own records of turns again; it is made where there is none. It has to lie where commands
-    /// cannot read it. Without one, whatever stands in the place of a record counts as one.
+    /// A file with the key by which the agent knows its own records of turns again; it is made where there is none. It must lie where
+    /// commands cannot read it. Without one, whatever is in place of a record counts as one.
     pub record_key: Option<PathBuf>,
-    /// What commands do not read, as absolute paths. No copy of it is kept for undo: commands read what git keeps.
+    /// Absolute paths that commands do not read. No copy of it is kept for undo: commands read what git keeps.
     pub hidden: Vec<PathBuf>,
 }
 
@@ -88,7 +88,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Who commits where nobody is configured.
+    /// The committer when none is configured.
     #[must_use]
     pub fn agent() -> Self {
         Self { name: "agent".to_owned(), email: "agent@localhost".to_owned() }

@@ -17,7 +17,7 @@ pub(crate) struct Facts {
     pub(crate) below_entry: bool,
     /// Whether the user lets git ignore it.
     pub(crate) ignored: bool,
-    /// What git would change of its bytes, or would have changed of those before; nothing when it keeps them.
+    /// What git would change of its bytes, or would have changed of those before; `None` if it keeps them.
     pub(crate) conversion: Option<&'static str>,
 }
 

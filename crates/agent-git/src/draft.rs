@@ -1,4 +1,4 @@
-//! Makes a commit, and does not publish it: everything that git has to write, and what it has to say, by one process.
+//! Makes a commit, and does not publish it: everything that git must write, and what it must say, by one process.
 //!
 //! ```text
 //! the record of the turn, if there is one     for undo
@@ -17,21 +17,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where commits are until they are published; references of this working tree. Each has a name of its own: one whose lock a killed git left
-/// behind stands in nobody's way.
+/// Where commits are until they are published; references of this working tree. Each has a name of its own: one whose lock a killed git
+/// left over is in no one's way.
 const DRAFTS: &str = "refs/worktree/agent/drafts/";
-/// Nobody makes a commit for so long.
+/// No commit takes this long.
 const ABANDONED_AFTER: Duration = Duration::from_secs(600);
 
-/// What is to be written.
+/// What will be written.
 pub(crate) struct Draft<'a> {
-    /// The commit that it goes on from.
+    /// The commit that it builds on.
     pub(crate) head: Option<&'a str>,
     pub(crate) message: &'a str,
     pub(crate) author: &'a Identity,
     /// Content and kind at each path, or its deletion.
     pub(crate) files: Vec<(&'a str, Option<(u32, &'a Image)>)>,
-    /// Paths of which it is to be said what `head` has there.
+    /// Paths whose entry in `head` is needed.
     pub(crate) asked: Vec<&'a str>,
     /// The record of the turn, as git imports it.
     pub(crate) record: Option<&'a [u8]>,

@@ -41,7 +41,7 @@ impl Found {
                     index.at(&wanted)
                 }
                 None => {
-                    // Git tells what is below a path, too.
+                    // Git also reports what is below a path.
                     let found = query::in_index(git, &wanted.into_iter().collect::<Vec<_>>()).await?;
                     let covers =
                         |path: &&&str| found.keys().any(|staged| parents(staged).any(|parent| parent == **path));
@@ -51,7 +51,7 @@ impl Found {
             },
         };
         let conversions = query::conversions(git, &paths).await?;
-        // Git does not judge what lies below a submodule or a link, and that is left out anyway.
+        // Git does not judge what is below a submodule or a link, and that is left out anyway.
         let is_new =
             |path: &&str| !staged.contains_key(*path) && !parents(path).any(|parent| staged.contains_key(parent));
         let new: Vec<&str> = paths.iter().copied().filter(is_new).collect();
@@ -68,7 +68,7 @@ impl Found {
         entries.collect()
     }
 
-    /// The paths of which has to be known what `HEAD` has.
+    /// The paths whose entry in `HEAD` is needed.
     pub(crate) fn asked<'a>(&self, work: &Work<'a>) -> Vec<&'a str> {
         with_parents(&work.candidates.iter().map(|candidate| candidate.git_path.as_str()).collect::<Vec<_>>())
     }

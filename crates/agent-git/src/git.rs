@@ -23,7 +23,7 @@ pub(crate) struct Git<'a> {
     pub(crate) environment: Vec<(String, String)>,
 }
 
-/// Why a call of git came to nothing.
+/// Why a call of git failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GitError {
     /// It could not be started.
@@ -37,7 +37,7 @@ pub(crate) enum GitError {
         /// The last line it wrote, or how it ended.
         found: String,
     },
-    /// The repository belongs to somebody else and git refuses to work in it.
+    /// The repository belongs to another user and git refuses to work in it.
     #[error("git refuses this repository because it belongs to another user (see safe.directory in `git help config`)")]
     DubiousOwnership,
     /// The hook is to stop.

@@ -4,8 +4,8 @@ use crate::checkpoint::FOLDER;
 use crate::repository::Discovery;
 use std::path::{Path, PathBuf};
 
-/// Git's own directories of the repository that a directory lies in: of this working tree, and what working trees share. None where there is no
-/// repository with a working tree.
+/// Git's own directories of the repository that a directory is in: of this working tree, and what working trees share. None where there
+/// is no repository with a working tree.
 #[must_use]
 pub fn git_directories(directory: &Path) -> Vec<PathBuf> {
     let Ok(directory) = directory.canonicalize() else { return Vec::new() };
@@ -15,7 +15,7 @@ pub fn git_directories(directory: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// The root of the working tree that a directory lies in, if it is one that the agent uses.
+/// The root of the working tree that a directory is in, if it is one that the agent uses.
 #[must_use]
 pub fn working_tree(directory: &Path) -> Option<PathBuf> {
     match Discovery::look(&directory.canonicalize().ok()?) {
@@ -24,7 +24,7 @@ pub fn working_tree(directory: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The folders in which the agent keeps how files were before it changed them, of the repository that a directory lies in; there or not.
+/// The folders in which the agent keeps how files were before it changed them, of the repository that a directory is in; there or not.
 #[must_use]
 pub fn kept_in(directory: &Path) -> Vec<PathBuf> {
     let mut folders = git_directories(directory);

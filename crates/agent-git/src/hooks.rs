@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// not known whether the user had changed it.
 pub struct RepositoryHooks {
     config: HooksConfig,
-    /// The workspace; nothing when it could not be opened, and then nothing of it is read or written.
+    /// The workspace; `None` if it could not be opened, and then nothing of it is read or written.
     files: Option<Tree>,
     /// The repository that was there when the session began.
     discovery: Discovery,
@@ -60,7 +60,7 @@ struct Memory {
     looked_back: bool,
     /// Whether it was looked for turns that are too old.
     has_forgotten: bool,
-    /// Why the repository was last refused, as it was told.
+    /// Why the repository was last refused, as reported.
     told_refusal: Option<String>,
     /// What could not be committed the last time.
     left: Option<Changes>,
@@ -128,8 +128,8 @@ impl RepositoryHooks {
         }
     }
 
-    /// A turn ended, or was interrupted: how its calls left the files is kept, in case no [`check_git`](Hook::check_git) followed them. What the
-    /// user changes from here on is the user's. Runs nothing.
+    /// A turn ended, or was interrupted: how its calls left the files is kept, in case no [`check_git`](Hook::check_git) followed them.
+    /// What the user changes from here on is the user's. Runs nothing.
     pub fn turn_ended(&self) {
         let Ok(repository) = self.repository() else { return };
         let mut memory = self.memory();
@@ -205,7 +205,7 @@ impl RepositoryHooks {
         self.formatting.as_ref().is_some_and(|formatting| formatting.handles(path))
     }
 
-    /// Keeps how the agent left these files, for undo; what is to be committed is stored with the commit.
+    /// Keeps how the agent left these files, for undo; what will be committed is stored with the commit.
     async fn keep(&self, paths: &BTreeSet<String>, commit_due: bool, cancel: &dyn CancelSignal) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.memory().unkept);
         let repository = self.repository();
@@ -273,7 +273,7 @@ impl RepositoryHooks {
         usable
     }
 
-    /// Tells the commits that are new. Starts no process unless `HEAD` moved.
+    /// Reports new commits. Starts no process unless `HEAD` moved.
     async fn new_commits(&self, cancel: &dyn CancelSignal, report: &mut GitReport) -> Result<(), GitError> {
         let Ok(repository) = self.repository() else {
             return Ok(());

@@ -54,7 +54,7 @@ impl<'a> Index<'a> {
         bytes
     }
 
-    /// Reads an index, or nothing when it is one of those that only git reads.
+    /// Reads an index, or `None` if it is one of those that only git reads.
     pub(crate) fn read(bytes: &'a [u8], format: ObjectFormat) -> Option<Self> {
         let end = bytes.len().checked_sub(format.id_bytes())?;
         let (body, digest) = bytes.split_at_checked(end)?;
@@ -98,7 +98,7 @@ impl<'a> Index<'a> {
         self.entries.iter().filter(|slot| slot.mode == SUBMODULE).map(|slot| slot.path)
     }
 
-    /// The bytes of this index with these paths changed or, without an entry, removed; everything else as it is. Nothing when a path would
+    /// The bytes of this index with these paths changed or, without an entry, removed; everything else as it is. `None` if a path would
     /// take the place of a directory, or the other way round: git knows what follows from that.
     pub(crate) fn with(&self, changes: &NewEntries<'_>) -> Option<Vec<u8>> {
         if changes.iter().any(|(path, entry)| entry.is_some() && self.is_in_the_way_of(path)) {
@@ -240,7 +240,7 @@ impl Trees<'_> {
     }
 }
 
-/// Takes what stands before a byte, and the byte.
+/// Takes what comes before a byte, and the byte.
 fn until<'a>(rest: &mut &'a [u8], end: u8) -> Option<&'a [u8]> {
     let at = rest.iter().position(|byte| *byte == end)?;
     let found = rest.get(..at)?;

@@ -31,7 +31,7 @@ pub(crate) struct IndexLock {
 /// Why the index could not be locked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockError {
-    /// Somebody else holds it.
+    /// Another process holds it.
     #[error("{} exists: another git is running, or one ended without removing it", .0.display())]
     Held(PathBuf),
     /// It could not be made.
@@ -62,7 +62,7 @@ impl IndexLock {
         }
     }
 
-    /// Whether it is held by nobody.
+    /// Whether it is free.
     pub(crate) fn check_free(repository: &Repository) -> Result<(), LockError> {
         match repository.own.kind(LOCK)? {
             Some(_) => Err(LockError::Held(repository.git_dir.join(LOCK))),
@@ -110,7 +110,7 @@ pub(crate) fn read(repository: &Repository) -> io::Result<Option<Vec<u8>>> {
     repository.own.read(INDEX, LIMIT_BYTES)
 }
 
-/// How long somebody has been holding it; nothing when it is free, or the clock cannot tell.
+/// How long it has been held; `None` when it is free, or the clock cannot tell.
 pub(crate) fn age(repository: &Repository) -> Option<Duration> {
     modified_at(&repository.own.stat(LOCK).ok()?).elapsed().ok()
 }

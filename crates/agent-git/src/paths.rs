@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// The path without `.` parts, or why it does not name a file of this workspace.
 ///
-/// An absolute path is accepted when it lies in the workspace.
+/// An absolute path is accepted when it is in the workspace.
 pub(crate) fn normalize(workspace: &Path, path: &str) -> Result<String, &'static str> {
     let relative = match Path::new(path).strip_prefix(workspace) {
         Ok(inside) => inside.to_str().unwrap_or(path),

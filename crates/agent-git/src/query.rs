@@ -117,7 +117,7 @@ pub(crate) async fn ignored(git: &Git<'_>, paths: &[&str]) -> Result<BTreeSet<St
     if paths.is_empty() {
         return Ok(BTreeSet::new());
     }
-    // A name that looks like a pattern's magic (`:(top)`) is a name again behind `./`.
+    // A name that looks like a pattern's magic (`:(top)`) is a name again after `./`.
     let named: Vec<String> = paths.iter().map(|path| format!("./{path}")).collect();
     let named: Vec<&str> = named.iter().map(String::as_str).collect();
     let answer = git.ask(&["check-ignore", "-z", "--stdin"], terminated(&named)).await?;

@@ -1,4 +1,4 @@
-//! Finds the repository and tells its state by looking at files: no process.
+//! Finds the repository and reads its state from files, without a process.
 //!
 //! It is found once, when a session begins, and is from then on what was found: the same directories, by device and number, behind the same
 //! `.git`. Commands of the model can make a `.git`, or put another one in its place; nothing is done in such a repository.
@@ -242,7 +242,7 @@ fn git_dir_at(dot_git: &Path) -> Option<PathBuf> {
 
 /// Whether a directory that a `.git` file names names that file's directory back, as those of linked worktrees and submodules do.
 ///
-/// A file that anybody planted could name any repository of the user, and the agent would commit to it.
+/// A planted file could name any repository of the user, and the agent would commit to it.
 fn names_back(git_dir: &Path, top: &Path) -> bool {
     let same = |path: PathBuf| path.canonicalize().is_ok_and(|path| path == top);
     if let Some(text) = read_small(&git_dir.join("gitdir")).and_then(|text| String::from_utf8(text).ok()) {
@@ -263,7 +263,7 @@ fn is_git_dir(directory: &Path) -> bool {
     directory.join("HEAD").symlink_metadata().is_ok() && common_dir_of(directory).is_none_or(is_whole)
 }
 
-/// Where the branches are: in the directory itself or, for a linked worktree, in the repository whose `worktrees` it lies in.
+/// Where the branches are: in the directory itself or, for a linked worktree, in the repository whose `worktrees` it is in.
 ///
 /// None where `commondir` names anything else: git would follow it, and the agent would commit to any repository of the user.
 fn common_dir_of(git_dir: &Path) -> Option<PathBuf> {

@@ -1,9 +1,9 @@
-//! What the system says of a file, in the form in which git's index keeps it to see without reading whether a file changed.
+//! The metadata of a file as git's index keeps it, to detect changes without reading the file.
 
 use rustix::fs::Stat;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Times, place, owner and size of a file, as they stand in an entry before its id; the mode in it is left out.
+/// Times, place, owner and size of a file, as they are in an entry before its id; the mode in it is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileStat {
     changed: (u32, u32),
@@ -21,7 +21,7 @@ impl FileStat {
         UNIX_EPOCH + Duration::from_secs(u64::from(self.modified.0))
     }
 
-    /// The bytes before the mode, and those behind it.
+    /// The bytes before the mode, and those after it.
     pub(crate) fn parts(&self) -> (Vec<u8>, Vec<u8>) {
         let bytes = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
         let Self { changed, modified, device, number, user, group, size } = *self;

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// The directories of the submodules in the repository that a directory lies in, as absolute paths. No process is started.
+/// The directories of the submodules in the repository that a directory is in, as absolute paths. No process is started.
 ///
 /// # Errors
 /// A sentence when the index is one that only git reads.

@@ -63,13 +63,13 @@ impl Tree {
         matches!((named, self.identity()), (Ok(named), Ok(held)) if named == held)
     }
 
-    /// What the system says of a file or link.
+    /// The metadata of a file or link.
     pub(crate) fn stat(&self, path: impl AsRef<Path>) -> io::Result<Stat> {
         let (parent, name) = self.parent(path.as_ref())?;
         Ok(statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// What kind of thing is at a path; nothing when there is none.
+    /// What kind of thing is at a path; `None` if nothing is there.
     pub(crate) fn kind(&self, path: impl AsRef<Path>) -> io::Result<Option<FileType>> {
         match self.stat(path) {
             Ok(found) => Ok(Some(FileType::from_raw_mode(found.st_mode))),
@@ -104,13 +104,13 @@ impl Tree {
         regular(openat(&parent, name, flags | FILE, mode)?)
     }
 
-    /// A new file of which only this user may read and write; it is an error when something is there.
+    /// A new file that only this user may read and write; an existing one is an error.
     pub(crate) fn make_private(&self, path: &Path) -> io::Result<File> {
         self.file(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, Mode::RUSR | Mode::WUSR)
     }
 
-    /// Adds to a private file, which is made when there is none, by one write: all of it or, on a full disk, nothing. What is reserved behind
-    /// it is there for what is added later with no reserve of its own.
+    /// Adds to a private file, creating it if needed, by one write: all of it or, on a full disk, nothing. What is reserved
+    /// behind it is there for what is added later with no reserve of its own.
     pub(crate) fn append(&self, path: &Path, bytes: &[u8], reserve_bytes: u64) -> io::Result<()> {
         let mut file = self.file(path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE, Mode::RUSR | Mode::WUSR)?;
         let length = file.metadata()?.len();
@@ -220,7 +220,7 @@ impl Tree {
         }
     }
 
-    /// The directory that a path lies in, and its name there.
+    /// The directory that a path is in, and its name there.
     fn parent<'a>(&self, path: &'a Path) -> io::Result<(Folder<'_>, &'a OsStr)> {
         let (folder, name) = split(path)?;
         if folder.as_os_str().is_empty() {
@@ -270,7 +270,7 @@ impl Tree {
                     }
                     openat(&at, name, DIRECTORY, Mode::empty())?
                 }
-                // A link is no directory to this open.
+                // A link is not a directory to this open.
                 Err(Errno::NOTDIR) if is_link(&at, name) => return Err(Errno::LOOP.into()),
                 entered => entered?,
             };
@@ -347,7 +347,7 @@ fn look(parent: BorrowedFd<'_>, name: &OsStr) -> io::Result<Image> {
     }
 }
 
-/// Puts a whole new file in the place of one, in one step.
+/// Puts a whole new file in place of one, in one step.
 fn put(
     parent: BorrowedFd<'_>,
     name: &OsStr,
@@ -410,7 +410,7 @@ fn with_new_name<T>(
     Err(Errno::EXIST.into())
 }
 
-/// These permissions, where they are known. Else who may read may execute, or nobody; and where that holds for the owner already, all stay.
+/// These permissions, where they are known. Else whoever may read may execute, or no one may; if the owner's bits agree already, all stay.
 const fn permissions(mode: u32, executable: bool, known: Option<u32>) -> u32 {
     match known {
         Some(known) => known & 0o777,
@@ -435,7 +435,7 @@ const DIRECTORY: OFlags = ENTER.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW)
 const ENTER: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const ENTER: OFlags = OFlags::RDONLY;
-/// A pipe that nobody writes is not waited for.
+/// A pipe without a writer is not waited for.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 const MOST_TRIES: u32 = 10_000;
 

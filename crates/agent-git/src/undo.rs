@@ -1,6 +1,6 @@
 //! Takes back what the agent changed in its last turns, and destroys nothing.
 //!
-//! Every path goes back to how it was before, if it is still as the agent left it. What somebody else changed since stays as it is, and is
+//! Every path goes back to how it was before, if it is still as the agent left it. A path that others changed since stays as it is, and is
 //! said. Before anything is touched, how it is now is kept as a turn of its own: undoing again takes the undo back. Only files are
 //! written: commits stay, and so does the index.
 
@@ -22,7 +22,7 @@ const TURNS_WITHOUT_EFFECT: usize = 100;
 /// More than are ever kept.
 const ALL_TURNS: usize = 10_000;
 
-/// What was taken back.
+/// The result of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Undone {
@@ -36,7 +36,7 @@ pub struct Undone {
     pub left: Vec<(String, String)>,
     /// Commands of those turns. What they changed is not known and stays.
     pub commands: Vec<String>,
-    /// What else there is to say.
+    /// Further messages for the user.
     pub notes: Vec<String>,
     /// Where it was only looked: each file that would change, with what would be in it and what is in it now; nothing where there is no
     /// file, or none with content.
@@ -53,7 +53,7 @@ pub enum UndoError {
     /// Turns are kept in git repositories only.
     #[error("undo: {0} is not in a git repository with a working tree, which undo needs")]
     NoRepository(String),
-    /// There is none.
+    /// Nothing exists there.
     #[error("undo: there is no turn of the agent to undo here")]
     NoTurn,
     /// There are some, and none that can be used.
@@ -91,7 +91,8 @@ pub async fn undo(
 }
 
 /// Takes back the turns that began to change files at a time that is meant, in milliseconds since the Unix epoch: those of one session, for
-/// example. Others between them stay, and so do files that they changed. With `only_look` nothing is touched: what would become of each file.
+/// example. Others between them stay, and so do files that they changed. With `only_look` nothing is touched: what would become of each
+/// file.
 ///
 /// # Errors
 /// As [`undo`].
@@ -223,7 +224,7 @@ fn has_effect(change: &Change, repository: &Repository) -> bool {
 #[derive(Default)]
 struct Plan {
     paths: BTreeMap<String, Way>,
-    /// Paths of which it is not known how they were before the newest of the turns that changed them.
+    /// Paths whose state before the newest turn that changed them is unknown.
     unkept: BTreeSet<String>,
 }
 
@@ -234,7 +235,7 @@ struct Way {
     target: Image,
     /// With these permissions, where they are not the usual ones.
     mode: Option<u32>,
-    /// Somebody else changed it between two of the turns: it goes no further back.
+    /// Others changed it between two of the turns: it cannot be taken further back.
     is_broken: bool,
 }
 
@@ -303,7 +304,7 @@ impl Plan {
                     drop(self.paths.insert(path, way));
                 }
                 Some(way) if way.is_broken => {}
-                // Where it is not known how the agent left it, it was left as it had been or somebody else may have changed it.
+                // If the state in which the agent left it is unknown, it was unchanged or others may have changed it.
                 Some(way) if *after.as_ref().unwrap_or(&before) == way.target => {
                     (way.target, way.mode) = (before, mode);
                 }
@@ -367,7 +368,7 @@ fn obstacle(repository: &Repository, path: &str, way: &Way, now: &Image) -> Opti
     }
 }
 
-/// Of a file that a killed agent may have changed, and somebody else since.
+/// About a file that a killed agent may have changed, and others since.
 const UNKNOWN: &str = "the agent was stopped before it noted how it left it, so this may be your change";
 
 /// Keeps how the files are now and how they will be, as a turn of its own.

@@ -4,9 +4,9 @@ use crate::git::{Git, GitError};
 use crate::repository::{Discovery, HeadMark, Repository};
 use agent_types::hook::{CommitInfo, DiffStat};
 
-/// Commits told at once.
+/// Most commits in one report.
 const TOLD_LIMIT: usize = 50;
-/// Earlier positions of `HEAD` that are remembered, so that going back to one tells nothing twice.
+/// Earlier positions of `HEAD` that are remembered, so that going back to one reports nothing twice.
 const SEEN_LIMIT: usize = 32;
 
 /// What is known of `HEAD`.
@@ -15,9 +15,9 @@ pub(crate) struct HeadWatch {
     mark: Option<HeadMark>,
     /// Whether the position before the first look is known.
     started: bool,
-    /// Positions of `HEAD` so far, the latest last. What can be reached from them was told.
+    /// Positions of `HEAD` so far, the latest last. Commits reachable from them were reported.
     seen: Vec<String>,
-    /// Commits of the hook itself, which its own report told.
+    /// Commits of the hook itself, which its own report named.
     own: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ impl HeadWatch {
         watch
     }
 
-    /// Whether git is to be asked for the position, before the first tool runs; see [`started_at`](Self::started_at).
+    /// Whether git must be asked for the position, before the first tool runs; see [`started_at`](Self::started_at).
     pub(crate) fn must_ask_git(&self) -> bool {
         !self.started
     }
@@ -86,7 +86,7 @@ impl HeadWatch {
         }
     }
 
-    /// The hook itself committed. If nobody else did, the next look finds nothing new and needs no process.
+    /// The hook itself committed. If there is no other commit, the next look finds nothing new and needs no process.
     pub(crate) fn committed(&mut self, repository: &Repository, parent: Option<&str>, id: &str) {
         let mark = repository.head_mark();
         let alone =
@@ -99,7 +99,7 @@ impl HeadWatch {
     }
 }
 
-/// The commit at `HEAD`, or nothing when there is none yet.
+/// The commit at `HEAD`, or `None` before the first one.
 pub(crate) async fn head_commit(git: &Git<'_>) -> Result<Option<String>, GitError> {
     let answer = git.ask(&["rev-parse", "--verify", "--quiet", "HEAD"], Vec::new()).await?;
     Ok(answer.map(|text| String::from_utf8_lossy(&text).trim().to_owned()))

@@ -1,7 +1,7 @@
 //! Which directories the user trusts: there, programs may be run that the repository names, brings along or configures.
 //!
 //! ```text
-//! Place::at(directory)    which directory that is                    (before anybody is asked)
+//! Place::at(directory)    which directory that is                    (before the user is asked)
 //! TrustStore::trust       a record of it, outside of the directory   (after the user said so)
 //! TrustStore::standing    what holds for it now
 //! ```
@@ -60,7 +60,7 @@ impl Place {
     }
 }
 
-/// What holds for a directory.
+/// The trust in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Standing {
@@ -89,7 +89,7 @@ impl TrustStore {
         Self { folder }
     }
 
-    /// What holds for a directory that would run these programs. A place that names none, and is not known, changes nothing.
+    /// The trust in a directory that would run these programs. A place that names none, and is not known, changes nothing.
     #[must_use]
     pub fn standing(&self, place: &Place, programs: &Programs) -> Standing {
         let Some(found) = self.read(place) else { return Standing::Untrusted };
@@ -105,7 +105,7 @@ impl TrustStore {
         }
     }
 
-    /// The programs with which a directory is trusted; nothing when it is not.
+    /// The programs with which a directory is trusted; `None` if it is not.
     #[must_use]
     pub fn programs(&self, place: &Place) -> Option<Programs> {
         let found = self.read(place)?;
@@ -185,8 +185,8 @@ fn is_own(_found: &fs::Metadata) -> bool {
     true
 }
 
-/// What tells a directory from another one in its place. Numbers of files are used again, so the time of its making belongs to it; where
-/// the file system does not keep that, the device has to do.
+/// What distinguishes a directory from another one in its place. Numbers of files are used again, so the time of its making belongs to it;
+/// where the file system does not keep that, the device has to do.
 #[cfg(unix)]
 fn identity(found: &fs::Metadata) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
@@ -352,7 +352,7 @@ mod tests {
             std::thread::sleep(std::time::Duration::from_millis(30));
             fs::create_dir(home.work()).unwrap();
             assert_eq!(home.standing(&home.work()), Standing::Replaced, "{by_rename}");
-            // What the user saw is trusted, and not what came in its place while they thought about it.
+            // The content that the user saw is trusted, not a replacement made while they decided.
             home.trust(&before);
             assert!(!home.is_trusted(&home.work()));
         }

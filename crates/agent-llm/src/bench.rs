@@ -9,7 +9,7 @@ use agent_types::llm::{Delta, LlmResponse};
 /// Reads a stream that comes in pieces and counts its deltas.
 ///
 /// # Panics
-/// When it is no stream of this format.
+/// When it is not a stream of this format.
 pub fn read<'a>(format: Format, pieces: impl Iterator<Item = &'a [u8]>) -> usize {
     match format {
         Format::Anthropic => read_by(anthropic::Assembly::default(), pieces),
@@ -33,8 +33,8 @@ fn read_by<'a>(assembly: impl Assemble, pieces: impl Iterator<Item = &'a [u8]>) 
     count
 }
 
-/// Reads a stream of whatever bytes and gives what came of it, for `tests/fuzz.rs`: the text of the deltas, and the answer or the reason
-/// why there is none.
+/// Reads a stream of any bytes, for `tests/fuzz.rs` and `fuzz/`. Returns the text of the deltas, and the answer or the reason why there is
+/// none.
 pub fn outcome<'a>(
     format: Format,
     pieces: impl Iterator<Item = &'a [u8]>,

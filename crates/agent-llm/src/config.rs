@@ -1,4 +1,4 @@
-//! What a provider has to be told: where the server is, the key, and how long to wait.
+//! The configuration of a provider: where the server is, the key, and how long to wait.
 
 use crate::cassette::{CassetteError, Recorder};
 use crate::client::base::{self, is_local};
@@ -35,9 +35,9 @@ pub struct ProviderConfig {
     pub headers: Vec<(String, String)>,
     /// How long to wait.
     pub timeouts: Timeouts,
-    /// What the user says how long to wait with, for the error text when that was too long.
+    /// The names of the user's settings for these times, for the error text of a timeout.
     pub wait_settings: WaitSettings,
-    /// Where model calls are recorded, if they are to be.
+    /// The recorder of model calls, if any.
     pub recorder: Option<Recorder>,
 }
 
@@ -58,8 +58,8 @@ impl ProviderConfig {
         base::server(&self.base_url)
     }
 
-    /// The proxy of the environment through which requests to the base URL go, without what may be secret in its URL. Servers on this machine
-    /// are asked directly. Nothing where the base URL is empty: then it is the provider that knows where it goes.
+    /// The proxy of the environment through which requests to the base URL go, without what may be secret in its URL. Servers on this
+    /// machine are asked directly. Nothing where the base URL is empty: then it is the provider that knows where it goes.
     ///
     /// # Errors
     /// [`ConfigError::BaseUrl`] when it is no URL that a provider can be reached at.
@@ -81,7 +81,7 @@ impl fmt::Debug for ProviderConfig {
     }
 }
 
-/// A server, as its URL tells.
+/// A server, as its URL identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Server {
@@ -91,7 +91,7 @@ pub struct Server {
     pub is_default: bool,
     /// Whether it is on this machine.
     pub is_local: bool,
-    /// Whether what is sent there can be read on the way.
+    /// Whether the connection is encrypted.
     pub is_encrypted: bool,
 }
 
@@ -105,7 +105,7 @@ pub struct Timeouts {
     /// server.
     pub first_byte: Duration,
     /// Between two pieces of the answer that say something. Comments, pings and half events do not count: a server that only keeps the
-    /// connection alive would keep the run waiting for ever.
+    /// connection alive would keep the run waiting forever.
     pub idle: Duration,
     /// From sending the request to the end of the answer.
     pub total: Duration,
@@ -123,7 +123,8 @@ impl Default for Timeouts {
     }
 }
 
-/// The names of what sets a wait, in the host's own words: flags, say, or keys of a configuration. An error text names one that is not empty.
+/// The names of what sets a wait, in the host's own words: flags, say, or keys of a configuration. An error text names one that is not
+/// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitSettings {
     /// Of [`Timeouts::first_byte`].
@@ -154,7 +155,7 @@ pub enum ConfigError {
         /// Its name.
         name: String,
     },
-    /// A key, a password or a header would be sent so that anybody on the way can read it.
+    /// A key, a password or a header would be sent unencrypted.
     #[error("use the base URL: a key or password would go to {host} unencrypted; use `https://`")]
     InClear {
         /// Where it would go.

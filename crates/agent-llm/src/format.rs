@@ -22,9 +22,9 @@ impl Format {
 
     pub(crate) const fn dialect(self) -> &'static str {
         match self {
-            Self::Anthropic => anthropic::FLAVOUR.dialect,
-            Self::OpenAiChat => openai::FLAVOUR.dialect,
-            Self::OpenAiResponses => responses::FLAVOUR.dialect,
+            Self::Anthropic => anthropic::SPEC.dialect,
+            Self::OpenAiChat => openai::SPEC.dialect,
+            Self::OpenAiResponses => responses::SPEC.dialect,
         }
     }
 
@@ -46,7 +46,7 @@ impl Format {
 #[derive(Debug)]
 pub struct Writer {
     format: Format,
-    accent: openai::Accent,
+    quirks: openai::Quirks,
     fragments: Fragments,
 }
 
@@ -54,13 +54,13 @@ impl Writer {
     /// A writer that has written nothing, for the server of this name.
     #[must_use]
     pub fn new(format: Format, host: &str) -> Self {
-        let accent = openai::Accent::of_host(host);
+        let quirks = openai::Quirks::of_host(host);
         let fragments = match format {
             Format::Anthropic => anthropic::fragments(),
-            Format::OpenAiChat => openai::fragments(accent),
+            Format::OpenAiChat => openai::fragments(quirks),
             Format::OpenAiResponses => responses::fragments(host),
         };
-        Self { format, accent, fragments }
+        Self { format, quirks, fragments }
     }
 
     /// The body of a request.
@@ -70,7 +70,7 @@ impl Writer {
     pub fn write(&self, request: &LlmRequest) -> serde_json::Result<Vec<u8>> {
         match self.format {
             Format::Anthropic => anthropic::body(request, &self.fragments),
-            Format::OpenAiChat => openai::body(request, self.accent, &self.fragments),
+            Format::OpenAiChat => openai::body(request, self.quirks, &self.fragments),
             Format::OpenAiResponses => responses::body(request, &self.fragments),
         }
     }

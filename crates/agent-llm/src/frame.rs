@@ -1,7 +1,7 @@
 //! What a provider says about a block that the normalised form has no place for: citations, callers, ids.
 //!
-//! A frame stands directly behind its block, as an opaque block of the same dialect, and is joined to it again when the block goes back. A
-//! frame whose block was changed or left out by the session fits nothing any more and is dropped: it is never needed for a history to be
+//! A frame is stored directly after its block, as an opaque block of the same dialect, and is joined to it again when the block goes back.
+//! A frame whose block was changed or left out by the session fits nothing any more and is dropped: it is never needed for a history to be
 //! valid.
 
 use agent_types::llm::ResponseBlock;
@@ -18,7 +18,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The frame as the block that stands behind its own; nothing when it says nothing.
+    /// The frame as the block after its own; `None` if it is empty.
     pub(crate) fn into_block(self, dialect: &str) -> Option<ResponseBlock> {
         if self.members.is_empty() {
             return None;
@@ -27,7 +27,7 @@ impl Frame {
         Some(ResponseBlock::Opaque { dialect: dialect.to_owned(), json })
     }
 
-    /// Reads an opaque block; nothing when it is no frame but a block of the provider's own.
+    /// Reads an opaque block; `None` if it is no frame but a block of the provider's own.
     pub(crate) fn of_block(json: &str) -> Option<Self> {
         if !json.starts_with(START) {
             return None;

@@ -111,7 +111,7 @@ impl Head {
     }
 }
 
-/// Takes the history that begins as this conversation does, or an empty one in the place of the one unused for longest.
+/// Takes the history that begins as this conversation does, or an empty one in place of the one unused for longest.
 fn take_history(histories: &mut Vec<Vec<Rendered>>, conversation: &Conversation) -> Vec<Rendered> {
     let first = conversation.iter().next();
     let same = histories.iter().position(|history| match (history.first(), first) {

@@ -1,7 +1,7 @@
 //! Takes the bytes of an answer in: events of a stream, or one JSON document, whatever the content type says.
 //!
-//! 1. What follows a complete answer cannot take it back: an event that is no JSON, an error, a line without end.
-//! 2. An error that a server tells outside of its protocol is told with its text: the event `error`, and the field `error:` of older
+//! 1. What follows a complete answer cannot take it back: an event that is not JSON, an error, a line without end.
+//! 2. An error that a server reports outside of its protocol keeps its text: the event `error`, and the field `error:` of older
 //!    llama-servers.
 
 use crate::failure::Detail;
@@ -36,11 +36,15 @@ impl<A: Assemble> Intake<A> {
     }
 
     /// Takes in some bytes.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Heard, Broken> {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) -> Result<Heard, Broken> {
         if matches!(self.shape, Shape::Unknown) {
             match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 None => {}
-                Some(b'{') => self.shape = Shape::Document(Vec::new()),
+                Some(b'{') => {
+                    self.shape = Shape::Document(Vec::new());
+                    // Blanks of earlier pieces are not in the document either: errors name lines.
+                    bytes = bytes.trim_ascii_start();
+                }
                 Some(_) => self.shape = Shape::Events,
             }
         }
@@ -62,7 +66,7 @@ impl<A: Assemble> Intake<A> {
         }
     }
 
-    /// Takes in that nothing follows. What the end cut through is no event: the cut is what is to be reported, if anything.
+    /// Takes in that nothing follows. What the end cut through is not an event: the cut is what is to be reported, if anything.
     pub(crate) fn end(&mut self) -> Result<(), Broken> {
         if let Shape::Document(document) = &self.shape {
             return self.assembly.document(document);

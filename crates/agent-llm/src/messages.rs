@@ -14,7 +14,7 @@ pub(crate) struct UserShape {
     pub(crate) close: &'static [u8],
 }
 
-/// Writes the messages behind an opening bracket, or behind what stands there already.
+/// Writes the messages after an opening bracket, or after the messages already there.
 pub(crate) fn push_messages(out: &mut Vec<u8>, items: &mut dyn Iterator<Item = &Fragment>, user: &UserShape) {
     let mut in_user = false;
     for fragment in items {
@@ -63,7 +63,7 @@ pub(crate) fn push_tools<T: Serialize>(out: &mut Vec<u8>, tools: impl Iterator<I
     Ok(())
 }
 
-/// A result's text. These formats have no mark for a failed call, so that the text has to say it.
+/// A result's text. These formats have no mark for a failed call, so that the text must say it.
 pub(crate) fn result_text(result: &ToolResult) -> Cow<'_, str> {
     let content = result.content();
     let says_so = || content.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));

@@ -27,7 +27,7 @@ enum Member {
 
 impl OpaqueBlock {
     pub(crate) fn starting_as(block: &RawValue) -> serde_json::Result<Self> {
-        // A block that is no object, or has half a character in a text, could not be sent back.
+        // A block that is not an object, or has half a character in a text, could not be sent back.
         readable(block)?;
         members_of(block)?;
         Ok(Self { start: block.to_owned(), members: None, input: String::new() })
@@ -57,7 +57,7 @@ impl OpaqueBlock {
         Ok(())
     }
 
-    /// The block as JSON text; nothing when its input was cut or cannot be read.
+    /// The block as JSON text; `None` if its input was cut or cannot be read.
     pub(crate) fn finish(self) -> Option<String> {
         let Some(mut members) = self.members else {
             return Some(self.start.get().to_owned());

@@ -61,7 +61,7 @@ pub(crate) enum Progress {
 pub(crate) enum Broken {
     /// The server said so.
     Reported(Detail),
-    /// What came is not the protocol.
+    /// The stream does not follow the protocol.
     Malformed(String),
 }
 

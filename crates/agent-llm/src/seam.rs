@@ -1,5 +1,5 @@
-//! Texts that come in pieces. Some servers cut between the two halves of one character: a JSON escape such as `\ud83d` at the end of a piece
-//! and its other half at the beginning of the next one.
+//! Texts that come in pieces. Some servers cut between the two halves of one character: a JSON escape such as `\ud83d` at the end of a
+//! piece and its other half at the beginning of the next one.
 
 use crate::wire::text;
 use core::fmt;
@@ -10,12 +10,12 @@ use std::borrow::Cow;
 /// What one text keeps between its pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Seam {
-    /// The first half of a character whose second half has to come next.
+    /// The first half of a character whose second half must come next.
     half: Option<u32>,
 }
 
 impl Seam {
-    /// The text of a piece; empty when there is none. A piece that cannot be read is an error: what the others make without it would be
+    /// The text of a piece; empty if it has none. A piece that cannot be read is an error: what the others make without it would be
     /// something else than the model wrote.
     pub(crate) fn piece<'a>(&mut self, raw: Option<&'a RawValue>) -> Result<Cow<'a, str>, String> {
         let Some(raw) = raw.filter(|raw| raw.get() != "null") else {

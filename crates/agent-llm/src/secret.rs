@@ -24,7 +24,7 @@ impl Secrets {
     pub(crate) fn redact_beginning(&self, bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let cut = match std::str::from_utf8(bytes) {
             Ok(_) => bytes.len(),
-            // A character that goes on in the next bytes.
+            // A character that continues in the next bytes.
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             Err(_) => return self.redact_beginning_of_bytes(bytes),
         };

@@ -9,9 +9,9 @@
 //! 3. Nothing is decoded: data is bytes, and its parser checks the UTF-8.
 //! 4. It needs an allocator and no operating system.
 //!
-//! It departs from the standard in two points. An event that the end of the stream finds without its blank line is given out, not dropped:
-//! servers leave that line out, and whether such an event is whole is told by its content, for a cut one does not parse. And the field
-//! `error:`, in which older llama-servers tell why they broke off, is the data of an event `error`.
+//! It departs from the standard in two points. An event without its blank line at the end of the stream is returned, not dropped:
+//! servers leave that line out, and its content shows whether such an event is whole, because a cut one does not parse. And the field
+//! `error:`, in which older llama-servers report why they broke off, is the data of an event `error`.
 //! `id` and `retry` are ignored: a model's answer cannot be resumed.
 
 use alloc::vec::Vec;
@@ -47,7 +47,7 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("read an event stream: {part} is larger than {limit_bytes} bytes")]
 pub struct TooLarge {
-    /// What is.
+    /// The part.
     pub part: Part,
     /// The limit.
     pub limit_bytes: usize,
@@ -82,7 +82,7 @@ pub struct Scanner {
     data: Vec<u8>,
     name: Vec<u8>,
     limits: Limits,
-    /// No line has been read yet: a byte order mark may stand here.
+    /// No line has been read yet: a byte order mark may be here.
     at_start: bool,
     /// The last byte was a CR; a LF that follows belongs to it.
     after_cr: bool,
@@ -112,7 +112,7 @@ impl Scanner {
     /// Takes in bytes and gives every event that they complete to `sink`.
     ///
     /// # Errors
-    /// [`TooLarge`], or what `sink` returns. The scanner is of no use after an error.
+    /// [`TooLarge`], or what `sink` returns. The scanner must not be used after an error.
     pub fn feed<E: From<TooLarge>>(
         &mut self,
         mut bytes: &[u8],
@@ -177,7 +177,7 @@ impl Scanner {
         Ok(value)
     }
 
-    /// Tells that the stream has ended and gives out the event that lacks its blank line, if there is one.
+    /// Ends the stream and returns the event that lacks its blank line, if there is one.
     ///
     /// # Errors
     /// As for [`feed`](Self::feed).

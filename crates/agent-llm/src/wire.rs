@@ -10,7 +10,7 @@ pub(crate) fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> 
     serde_json::to_writer(out, value)
 }
 
-/// Appends the elements of a list, separated by commas, behind what `out` holds.
+/// Appends the elements of a list to `out`, separated by commas.
 pub(crate) fn push_element<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> serde_json::Result<()> {
     if !out.is_empty() {
         out.push(b',');
@@ -23,7 +23,7 @@ pub(crate) fn count(raw: Option<&RawValue>) -> Option<u64> {
     raw?.get().parse().ok()
 }
 
-/// The token counts of a server whose input includes what came from its cache. Nothing when there is neither an input nor an output.
+/// The token counts of a server whose input includes what came from its cache. `None` if the server reports neither input nor output.
 pub(crate) fn overlapping_usage(
     input: Option<u64>,
     output: Option<u64>,
@@ -63,7 +63,7 @@ pub(crate) fn is_whole(arguments: &str) -> bool {
     is_object(arguments) || arguments.trim() == "null"
 }
 
-/// Whether an event is the sign that nothing follows. Some servers write blanks behind it.
+/// Whether an event marks the end of the stream. Some servers write blanks after it.
 pub(crate) fn is_done(data: &[u8]) -> bool {
     data.trim_ascii_start().starts_with(b"[DONE]")
 }
@@ -79,7 +79,7 @@ pub(crate) fn output_tokens(
     let (Some(input), Some(total)) = (input, total) else { return output };
     let (stated, reasoning) = (output.unwrap_or(0), reasoning.unwrap_or(0));
     let beyond = total.saturating_sub(input).saturating_sub(stated);
-    // With a stated count of reasoning, anything else in the total is no output.
+    // With a stated count of reasoning, anything else in the total is not output.
     if beyond > 0 && (reasoning == 0 || beyond == reasoning) { Some(stated.saturating_add(beyond)) } else { output }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn short_id(text: &str, limit_bytes: usize) -> Cow<'_, str> {
     if text.len() <= limit_bytes { Cow::Borrowed(text) } else { told_apart(text, limit_bytes) }
 }
 
-/// The beginning of an id, and behind it what tells it from others that begin alike.
+/// The beginning of an id, followed by what distinguishes it from others with the same beginning.
 fn told_apart(text: &str, limit_bytes: usize) -> Cow<'_, str> {
     let beginning = plain(text, limit_bytes.saturating_sub(DIGEST_DIGITS + 1));
     Cow::Owned(format!("{beginning}_{}", digest(text, DIGEST_DIGITS)))

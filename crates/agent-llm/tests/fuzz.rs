@@ -259,6 +259,15 @@ fn check_return(format: Format, answer: &LlmResponse) {
 }
 
 #[test]
+fn errors_of_a_document_do_not_depend_on_the_pieces_of_the_blanks_before_it() {
+    for format in [Format::Anthropic, Format::OpenAiChat, Format::OpenAiResponses] {
+        let whole = outcome(format, std::iter::once(&b"\n\n{"[..]));
+        assert!(whole.1.is_err(), "{whole:?}");
+        assert_eq!(outcome(format, b"\n\n{".chunks(1)), whole);
+    }
+}
+
+#[test]
 fn broken_streams_break_nothing() {
     let variable = |name: &str| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());
     let (seconds, seed) = (variable(SECONDS), variable(SEED));

@@ -23,7 +23,7 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// Asks about each call. Without anybody to ask, that is the answer.
+    /// Asks about each call. Without an approver, the answer says so.
     pub(crate) async fn run(self, questions: Vec<ApprovalQuestion>, stop: CancellationToken) {
         for question in questions {
             let answer = match &self.approver {

@@ -75,7 +75,7 @@ impl Builder {
         }
     }
 
-    /// Who answers model calls.
+    /// The provider that answers model calls.
     #[must_use]
     pub fn provider(mut self, provider: Arc<dyn LlmProvider>) -> Self {
         self.provider = Some(provider);
@@ -96,7 +96,7 @@ impl Builder {
         self
     }
 
-    /// What happens around the tools.
+    /// Work around the tools, such as commits and formatting.
     #[must_use]
     pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
         self.hook = hook;
@@ -110,7 +110,7 @@ impl Builder {
         self
     }
 
-    /// Who is asked about calls. Without anybody, calls that have to be asked about are denied.
+    /// Who approves calls. Without an approver, calls that need approval are denied.
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);
@@ -124,7 +124,7 @@ impl Builder {
         self
     }
 
-    /// Another clock than the system's.
+    /// Replaces the system's clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
@@ -195,7 +195,7 @@ impl Builder {
         self
     }
 
-    /// Who runs the commands that check commitments, in the directory of [`identity`](Self::identity). Without, no commitment can be
+    /// Runs the commands that check commitments, in the directory of [`identity`](Self::identity). Without, no commitment can be
     /// checked.
     #[must_use]
     pub fn commands(mut self, commands: Arc<dyn CommandRunner>) -> Self {

@@ -34,7 +34,8 @@ impl Checks {
         let work = work(stop.clone());
         tasks.spawn(async move {
             let _ended = ended.drop_guard();
-            // Also what is stopped meanwhile waits: whoever comes behind it waits for all that came before. It takes no longer than the grace.
+            // A check that is stopped meanwhile waits too, because later ones wait for all earlier ones. It takes no longer than the
+            // grace.
             if let Some(before) = before {
                 before.cancelled().await;
             }
@@ -124,7 +125,7 @@ impl Checker {
         }
     }
 
-    /// One check. Whatever goes wrong with it is what it came to.
+    /// One check. Any failure of it is its result.
     async fn check(&self, command: &str, timeout_ms: u64, stop: &CancellationToken) -> CheckReport {
         let Some(commands) = &self.commands else {
             return ended(CheckEnd::NotStarted { found: String::from("this program runs no commands") });

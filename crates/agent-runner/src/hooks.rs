@@ -44,7 +44,7 @@ pub(crate) async fn run(
         },
         () = past_grace(&stop) => failed(String::from("stopped")),
         () = clock.sleep_ms(timeout_ms) => {
-            // It is told to stop before it is dropped, so that it can end what it started. What it says now comes too late.
+            // It is cancelled before it is dropped, so that it can end what it started. Its answer now comes too late.
             stop.cancel();
             let _ = tokio::time::timeout(Duration::from_millis(GRACE_MS), &mut work).await;
             failed(format!("it did not finish within {timeout_ms} ms"))
@@ -89,7 +89,7 @@ pub(crate) async fn run_users(
     send(&inbox, event);
 }
 
-/// What the user's hooks say; nothing when they do not stop in time, an error when they panic.
+/// What the user's hooks say; `None` if they do not stop in time, an error when they panic.
 async fn asked(hook: &dyn Hook, occasion: &HookOccasion, stop: &CancellationToken) -> Option<Result<HookReport, ()>> {
     let signal = Stop(stop.clone());
     let work = AssertUnwindSafe(hook.run(occasion, &signal)).catch_unwind();
@@ -126,7 +126,7 @@ impl Verdicts {
         }
     }
 
-    /// Tells the hook that a call runs now.
+    /// Notifies the hook that a call runs now.
     ///
     /// # Errors
     /// Why it must not run after all: what the hook would have kept of the state before the call is lost.

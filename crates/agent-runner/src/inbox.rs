@@ -32,8 +32,8 @@ impl Handle {
         self.event(session::Event::UserInput { text: text.into() });
     }
 
-    /// The user's message, which waits for the end of the turn. It then begins the next one; a stop hands it back. Where no turn is going
-    /// on, it is as any other [message](Self::input).
+    /// The user's message, which waits for the end of the turn. It then begins the next one; a stop hands it back. Without a running
+    /// turn it is an ordinary [message](Self::input).
     pub fn send_after_turn(&self, text: impl Into<String>) {
         self.event(session::Event::InputAfterTurn { text: text.into() });
     }
@@ -79,13 +79,13 @@ impl Handle {
         self.event(Event::Bound(Box::new(config)));
     }
 
-    /// Ends a bound agent, and leaves. Its session can be resumed.
+    /// Dismisses a bound agent and detaches. Its session can be resumed.
     pub fn dismiss(&self) {
         self.event(lifecycle::Event::Dismissed);
         self.detach();
     }
 
-    /// Ends the session for good.
+    /// Ends the session permanently.
     pub fn shut_down(&self) {
         self.event(session::Event::ShutdownRequested);
     }

@@ -7,15 +7,15 @@
 //! task or host -> inbox -> redact -> journal (durable) -> agent.step -> observers, notices -> perform -> tasks
 //! ```
 //!
-//! A host gets two ends: a [`Handle`] to send what the user wants, and [`Notices`] to show what happens. [`Agent`] wraps both for programs that
-//! only want to ask and wait; `examples/embed.rs` is a whole host in less than 60 lines. [`Builder::bind`] binds the agent to commitments, which
-//! are checked whenever it says that it is done.
+//! A host gets two ends: a [`Handle`] to send what the user wants, and [`Notices`] to show what happens. [`Agent`] wraps both for programs
+//! that only want to ask and wait; `examples/embed.rs` is a whole host in less than 60 lines. [`Builder::bind`] binds the agent to
+//! commitments, which are checked whenever it says that it is done.
 //!
 //! # Runtime
 //! Everything runs in a tokio runtime with timers (`enable_time`, or `enable_all`), of one thread or of several. Without one
 //! [`Runner::run`] and [`JobRunner::run`](job::JobRunner::run) panic at once, because the first wait would
-//! panic in a task of its own, and the session would wait for it for ever. Journals wait for the disk on a thread for blocking work; where the
-//! system gives none, that is an error of the journal ([`End::JournalFailed`]).
+//! panic in a task of its own, and the session would wait for it forever. Journals wait for the disk on a thread for blocking work; where
+//! the system gives none, that is an error of the journal ([`End::JournalFailed`]).
 //!
 //! # Architecture invariant
 //! No decision of the agent is made here: no flag that remembers a phase, no second loop, no look into tool calls or stop reasons.

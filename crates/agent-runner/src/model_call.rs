@@ -89,7 +89,7 @@ struct Shown {
 type Kind = fn(String) -> Delta;
 
 impl Shown {
-    /// What a provider that does not say it leaves behind when it fails.
+    /// The partial answer of a provider that fails without reporting one.
     fn partial(&self) -> Option<Box<PartialAnswer>> {
         (self.bytes > 0).then(|| Box::new(PartialAnswer { usage: None, bytes: self.bytes }))
     }

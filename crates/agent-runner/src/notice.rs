@@ -129,7 +129,7 @@ pub enum Notice {
     },
     /// A check ended.
     CheckFinished {
-        /// Of which commitment.
+        /// The commitment.
         commitment: CommitmentId,
         /// Its result.
         report: CheckReport,
@@ -151,7 +151,7 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// What an accepted event itself has to show, besides what the machine makes of it.
+    /// What an accepted event itself must show, besides what the machine makes of it.
     pub(crate) fn of(event: &Event) -> Vec<Self> {
         let event = match event {
             Event::Session(event) => event,

@@ -15,7 +15,7 @@ pub(crate) struct Progress {
     ticket: Ticket,
     call: CallId,
     pieces: Mutex<Pieces>,
-    /// Room for reports that the runner has not seen: a call that prints faster than anybody reads must not fill the memory.
+    /// Room for reports that the runner has not seen: a call that prints faster than the host reads must not fill the memory.
     room: Arc<Semaphore>,
     inbox: Inbox,
 }
@@ -26,7 +26,7 @@ impl Progress {
         Self { ticket, call, pieces, room, inbox }
     }
 
-    /// Reports what the call came to.
+    /// Reports the result of the call.
     pub(crate) fn end(&self, outcome: ToolOutcome) {
         let rest = self.pieces.lock().unwrap_or_else(PoisonError::into_inner).rest();
         self.send(rest);

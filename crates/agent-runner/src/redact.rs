@@ -148,8 +148,8 @@ impl Redactor {
         self.text(&mut commitment.assertion.command);
     }
 
-    /// A system prompt is made of files that may hold anything. Models, tools and rules are the host's own words: a call needs them as they are, and
-    /// another rule would allow or deny something else.
+    /// A system prompt is made of files that may hold anything. Models, tools and rules are the host's own words: a call needs them as they
+    /// are, and another rule would allow or deny something else.
     pub(crate) fn config(&self, config: &mut SessionConfig) {
         let SessionConfig {
             models: _,
@@ -242,8 +242,8 @@ impl Redactor {
         }
     }
 
-    /// A seal holds for the text that it was made for. Reasoning with a secret in it loses its seal, and so it does not go back to the provider:
-    /// it could go only with the secret, and then the secret would have to be kept.
+    /// A seal holds for the text that it was made for. Reasoning with a secret in it loses its seal, and so it does not go back to the
+    /// provider: it could be sent only with the secret, which would then be stored.
     fn block(&self, block: &mut ResponseBlock) {
         match block {
             ResponseBlock::Text(text) => self.text(text),

@@ -36,9 +36,9 @@ pub struct Runner {
     pub(crate) binding: Option<Event>,
     /// How many messages of the host were taken.
     pub(crate) taken: u64,
-    /// What the host was told that the agent does, after how many messages.
+    /// The last activity that the host was notified of, and after how many messages.
     pub(crate) shown: (Doing, u64),
-    /// Which messages the host was told to be waiting.
+    /// The waiting messages that the host was notified of.
     pub(crate) waiting: (Vec<String>, Vec<String>),
     /// What the host was told to hold for the session.
     pub(crate) configured: Option<Box<SessionConfig>>,
@@ -47,7 +47,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Lets the session go on with another configuration than it has: what is made again of a session that was rebuilt, such as a model
+    /// Continues the session with another configuration: what is made again of a session that was rebuilt, such as a model
     /// call that ended with the program, is made with this one.
     #[must_use]
     pub fn reconfigured(mut self, config: SessionConfig) -> Self {
@@ -55,8 +55,9 @@ impl Runner {
         self
     }
 
-    /// Drives the agent until its session is shut down, the host detaches, the agent has ended, or the journal cannot be written. Nothing that
-    /// was started is left running; when this future is dropped instead, everything that runs is told to stop and is dropped a moment later.
+    /// Drives the agent until its session is shut down, the host detaches, the agent has ended, or the journal cannot be written. Nothing
+    /// that was started is left running; when this future is dropped instead, everything that runs is cancelled and is dropped a moment
+    /// later.
     ///
     /// # Panics
     /// Outside of a tokio runtime with timers.
@@ -261,7 +262,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Tells observers and host what the step did, before anything of it is performed.
+    /// Notifies observers and host of what the step did, before any of its actions is performed.
     fn show(&self, step: &Step, items_before: usize) {
         step.down.transitions.iter().for_each(|transition| self.notify(Notice::Lifecycle(*transition)));
         self.show_session(&step.session, items_before);
@@ -285,7 +286,7 @@ impl Runner {
             self.notify(Notice::RoundClosed { round: round.clone() });
         }
         if let Some(observers) = &self.observers {
-            // Observers that are gone miss nothing that anybody waits for.
+            // Nothing waits for observers that are gone.
             let _ = observers.send(step.clone());
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// Panics here, in tokio's words, where a runtime without timers would later let a wait panic in a task of its own: its session would wait
-/// for ever.
+/// forever.
 pub(crate) fn expect_timers() {
     drop(tokio::time::sleep(Duration::ZERO));
 }

@@ -1,4 +1,4 @@
-//! Stopping what runs: the signal that tools and hooks know, and how long they have to end by themselves.
+//! Stopping what runs: the signal that tools and hooks know, and how long they must end by themselves.
 
 use agent_core::ports::CancelSignal;
 use async_trait::async_trait;

@@ -109,13 +109,13 @@ pub(crate) async fn facts(
     known
 }
 
-/// What a call would do, without asking anybody.
+/// What a call would do, without asking for approval.
 fn inspected(toolbox: &Toolbox, call: ToolCall) -> CallFacts {
     let finding = toolbox.inspect(&call);
     CallFacts::new(call.id, finding)
 }
 
-/// Runs a call when there is room beside the others of its group, and reports what it came to. After a cancel it has a moment to end by
+/// Runs a call when its group has room for another, and reports the result. After a cancel it has a moment to end by
 /// itself; then it is dropped.
 pub(crate) async fn run(
     toolbox: Arc<Toolbox>,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 
-/// A person who gives scripted answers, one a question, and then the same one for ever. Clones share answers and records.
+/// A person who gives scripted answers, one a question, and then the same one forever. Clones share answers and records.
 #[derive(Clone, Debug)]
 pub struct ScriptedApprover {
     answers: Arc<Mutex<VecDeque<ApprovalAnswer>>>,

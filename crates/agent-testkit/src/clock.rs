@@ -25,13 +25,13 @@ struct Time {
 }
 
 impl ManualClock {
-    /// A clock that shows so many milliseconds since the Unix epoch.
+    /// A clock that shows that many milliseconds since the Unix epoch.
     #[must_use]
     pub fn new(now_ms: u64) -> Self {
         Self { time: watch::Sender::new(Time { now_ms, sleepers: BTreeMap::new(), next_sleeper: 0 }) }
     }
 
-    /// Moves time on by so many milliseconds; it stops at the end of time.
+    /// Moves time on by that many milliseconds; it stops at the end of time.
     pub fn advance_ms(&self, duration_ms: u64) {
         self.time.send_modify(|time| time.now_ms = time.now_ms.saturating_add(duration_ms));
     }
@@ -113,7 +113,7 @@ pub struct TokioClock {
 }
 
 impl TokioClock {
-    /// A clock that shows so many milliseconds since the Unix epoch now.
+    /// A clock that shows that many milliseconds since the Unix epoch now.
     #[must_use]
     pub fn new(start_ms: u64) -> Self {
         Self { start_ms, started: Instant::now() }

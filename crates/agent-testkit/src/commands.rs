@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// Runs nothing: each command comes to the next scripted result. Clones share script and records.
+/// Runs nothing: each command gets the next scripted result. Clones share script and records.
 ///
 /// A command beyond the script cannot be started: "script exhausted".
 #[derive(Clone, Default)]
@@ -49,7 +49,7 @@ impl ScriptedCommands {
         self.output(ended_by(Exit::TimedOut))
     }
 
-    /// The next command comes to this.
+    /// Scripts the result of the next command.
     #[must_use]
     pub fn output(self, output: CommandOutput) -> Self {
         self.then(Scripted::Output(output))
@@ -67,7 +67,7 @@ impl ScriptedCommands {
         self.then(Scripted::UntilCancelled)
     }
 
-    /// The next command comes to what the function makes of it.
+    /// Scripts the next command with a function that makes its result.
     #[must_use]
     pub fn respond(self, with: impl FnOnce(&Command) -> Result<CommandOutput, CommandError> + Send + 'static) -> Self {
         self.then(Scripted::Respond(Box::new(with)))

@@ -71,21 +71,21 @@ impl RecordingHook {
         self
     }
 
-    /// Adds what the next look at the repository comes to.
+    /// Scripts the result of the next look at the repository.
     #[must_use]
     pub fn on_check_git(self, result: Result<GitReport, HookError>) -> Self {
         lock(&self.git).push_back(result);
         self
     }
 
-    /// Adds what the next formatting comes to.
+    /// Scripts the result of the next formatting.
     #[must_use]
     pub fn on_format(self, result: Result<FormatReport, HookError>) -> Self {
         lock(&self.format).push_back(result);
         self
     }
 
-    /// Adds what the next commit comes to.
+    /// Scripts the result of the next commit.
     #[must_use]
     pub fn on_commit(self, result: Result<CommitReport, HookError>) -> Self {
         lock(&self.commit).push_back(result);
@@ -159,7 +159,7 @@ enum Failure {
 }
 
 impl FailingHook {
-    /// It fails with this message; the turn goes on.
+    /// It fails with this message; the turn continues.
     #[must_use]
     pub fn failing(message: &str) -> Self {
         let message = message.to_owned();

@@ -5,11 +5,11 @@
 //! the tools       FakeTool                      tool_context, ManualCancel, RecordingProgress
 //! time            ManualClock (by hand)         TokioClock (tokio's time, which tests can pause)
 //! other ports     RecordingHook, FailingHook, ScriptedApprover, ScriptedCommands
-//! the rules       conformance: what every provider, every tool and every journal has to hold, as checks for one of your own
+//! the rules       conformance: what every provider, every tool and every journal must hold, as checks for one of your own
 //! the demo        demo: a repository with a bug, the model that mends it, and the check that it is mended
 //! ```
 //!
-//! Every stand-in is told beforehand what to do, records what it was asked, and says plainly when it was asked for more than it was told:
+//! Every stand-in is scripted beforehand, records its requests, and reports clearly when a request has no script:
 //! a scripted provider that has run out answers with an error instead of inventing something.
 //!
 //! Absent on purpose: assertions (a test makes its own from the records), randomness, and any knowledge of the driver.

@@ -1,4 +1,4 @@
-//! Commands that go on while the model does something else: started by `bash`, read and ended by calls of their own.
+//! Commands that run while the model does something else: started by `bash`, read and ended by calls of their own.
 //!
 //! 1. None outlives the tools: dropping them ends everything a command started, and waits for that.
 //! 2. Memory is bounded: the end of the unread output is kept.
@@ -27,7 +27,7 @@ struct Jobs {
     by_id: BTreeMap<String, Job>,
 }
 
-/// A command, on a thread of its own: it goes on whatever becomes of the runtime of the call that started it.
+/// A command, on a thread of its own: it outlives the runtime of the call that started it.
 struct Job {
     state: Arc<State>,
     /// Says that the thread is done, by being gone.

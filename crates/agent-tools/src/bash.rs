@@ -74,8 +74,8 @@ impl Bash {
         }
     }
 
-    /// A command that runs unasked because of the names of its programs gets the programs that the user has under these names, and none of the
-    /// workspace's, by a link either.
+    /// A command that runs unasked because of the names of its programs gets the programs that the user has under these names, and none of
+    /// the workspace's, by a link either.
     fn environment(&self, arguments: &BashArguments) -> Vec<(String, String)> {
         let unasked = plain_commands(&arguments.command).filter(|plain| touch_nothing(plain)).unwrap_or_default();
         let programs = self.processes.programs().filter(|_| !unasked.is_empty());
@@ -111,7 +111,7 @@ impl Tool for Bash {
         let arguments = self.read(arguments)?;
         let plain = plain_commands(&arguments.command);
         let carries_over = plain.as_ref().is_some_and(|plain| carry_over(plain));
-        // What is not known to touch nothing may change anything, and what goes on for long takes a place and a process for as long.
+        // A command that is not known to be harmless may change anything, and one that runs for long holds a place and a process.
         let is_short = !arguments.is_background() && arguments.timeout_ms().0 <= DEFAULT_TIMEOUT_MS;
         let touches_nothing = is_short && plain.as_ref().is_some_and(|plain| touch_nothing(plain));
         let effect = if touches_nothing { Effect::Reads } else { Effect::Changes };

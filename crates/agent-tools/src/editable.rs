@@ -48,7 +48,7 @@ impl Editable {
         Ok([new, workspace.stage_removal(&self.path, self.target)])
     }
 
-    /// A text as it would stand in the file, if that could be edited again.
+    /// A text as it would be in the file, if that could be edited again.
     fn bytes(&self, text: &str) -> Result<Vec<u8>, String> {
         let bom = if self.has_bom { BOM } else { &[] };
         let size = (bom.len() + text.len()) as u64;

@@ -30,7 +30,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
         Ok(())
     }
 
-    /// The work. Long work looks at `watch`, tells what it is doing, and returns an interrupted outcome when it is to stop.
+    /// The work. Long work looks at `watch`, reports progress, and returns an interrupted outcome when it is to stop.
     fn perform(workspace: &Workspace, arguments: &Self::Arguments, watch: &Watch) -> ToolOutcome;
 }
 
@@ -112,7 +112,7 @@ impl Watch {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Tells how far the work is, at most so often, and never of short work.
+    /// Reports how far long work is, at a bounded rate.
     pub(crate) fn tell(&self, how_far: impl FnOnce() -> String) {
         let Ok(mut last_told) = self.last_told.try_lock() else {
             return;
@@ -128,7 +128,7 @@ impl Watch {
     }
 }
 
-/// How long work must go on before it tells something, and then again.
+/// How long work runs before its first progress report, and between reports.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// An operation as a tool.

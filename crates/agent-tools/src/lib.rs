@@ -9,8 +9,8 @@
 //! 2. A file is replaced as a whole or not at all, and only if it is as the model last saw it.
 //! 3. Every output is bounded, and says what is missing and how to get it.
 //!
-//! Calls run in a tokio runtime with I/O and timers (`enable_all`); elsewhere, and where the system gives no thread for work that blocks, tokio
-//! panics.
+//! Calls run in a tokio runtime with I/O and timers (`enable_all`); elsewhere, and where the system gives no thread for work that blocks,
+//! tokio panics.
 //!
 //! Absent: escaping for terminals (the program that prints does it) and permission (the session decides from what `inspect` says).
 
@@ -23,6 +23,8 @@ mod edit;
 mod edit_file;
 mod editable;
 mod file_tool;
+#[doc(hidden)]
+pub mod fuzz;
 mod glob;
 mod grep;
 mod list_files;
@@ -53,8 +55,8 @@ pub const fn tool_families() -> &'static [&'static str] {
     file_tool::FAMILIES
 }
 
-/// Whether a program with these arguments runs another command that they name, or changes what later commands do. The lists behind it are those
-/// by which permission rules take a command for unknown.
+/// Whether a program with these arguments runs another command that they name, or changes what later commands do. It uses the lists by
+/// which permission rules take a command for unknown.
 #[must_use]
 pub fn runs_another_command(program: &str, arguments: &[String]) -> bool {
     plain_commands::runs_another(program, arguments)

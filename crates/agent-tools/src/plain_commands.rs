@@ -1,14 +1,14 @@
 //! Which plain commands a shell command consists of, if it is known to consist of nothing else.
 //!
 //! Permission rules judge these. So the answer errs to one side: whatever the shell might read otherwise, and whatever runs another command
-//! that no rule would see, makes it unknown. Three looks have to agree:
+//! that no rule would see, makes it unknown. Three looks must agree:
 //!
 //! ```text
 //! text -> size and characters -> tree-sitter's grammar of bash -> only known nodes, which cover every byte -> programs -> plain commands
 //! ```
 //!
 //! 1. A plain command is a program and its words, as bash passes them on: nothing in them is expanded, substituted or redirected.
-//! 2. Words stand in the result as they would be written: those with other than plain characters in single quotes.
+//! 2. Words are in the result as they would be written: those with other than plain characters in single quotes.
 //! 3. Parsing is bounded in size and in time; what takes more is unknown.
 
 mod programs;
@@ -17,8 +17,8 @@ mod written;
 
 pub(crate) use programs::runs_another;
 
-/// The plain commands, words separated by one space. Nothing when there may be more to it.
-pub(crate) fn plain_commands(command: &str) -> Option<Vec<String>> {
+/// The plain commands, words separated by one space. `None` if there may be more to it.
+pub fn plain_commands(command: &str) -> Option<Vec<String>> {
     if command.len() > MOST_BYTES || command.contains("<<") || command.chars().any(is_out_of_place) {
         return None;
     }
@@ -38,7 +38,7 @@ pub(crate) fn program_of(plain: &str) -> &str {
     plain.split(' ').next().unwrap_or_default()
 }
 
-/// Whether a command changes where or how those behind it run.
+/// Whether a command changes where or how later ones run.
 pub(crate) fn carry_over(plain: &[String]) -> bool {
     let before = plain.split_last().map_or(&[][..], |(_, before)| before);
     before.iter().any(|command| programs::carries_over(program_of(command)))

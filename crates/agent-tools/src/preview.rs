@@ -27,13 +27,13 @@ pub enum FileText {
     Absent,
     /// A file with this text.
     Text(String),
-    /// Something of which nothing can be said here: a directory, bytes that are no text, a file that is too large.
+    /// Something without a preview: a directory, bytes that are not text, a file that is too large.
     Other,
 }
 
 /// What a call would change, in the order of its arguments; `read` says what is at a path now.
 ///
-/// Nothing where the tool edits no files, where the arguments are not valid, where the call would fail, and where a file is no text.
+/// `None` where the tool edits no files, where the arguments are not valid, where the call would fail, and where a file is not text.
 #[must_use]
 pub fn preview(tool: &str, arguments: &Arguments, read: &dyn Fn(&str) -> FileText) -> Option<Vec<FileChange>> {
     let changes = match tool {

@@ -1,4 +1,4 @@
-//! `signal`: the agent says that it is done, or that it cannot go on without an answer. The tool does nothing: the call is the message.
+//! `signal`: the agent reports that it is done, or that it needs an answer to continue. The tool does nothing: the call is the message.
 
 use agent_types::conversation::{Arguments, ToolCall};
 use agent_types::ports::{Tool, ToolContext};
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The tool by which an agent without company signals what its work came to.
+/// The tool by which an unattended agent signals the result of its work.
 #[must_use]
 pub fn signal_tool() -> Arc<dyn Tool> {
     let schema = json!({

@@ -19,7 +19,7 @@ fn input_schema<A: JsonSchema>() -> Value {
     let schema = settings.into_generator().into_root_schema_for::<A>();
     let mut schema = Map::from_iter(schema.as_object().cloned().unwrap_or_default());
     schema.remove("title");
-    // The description of a whole tool stands in its specification.
+    // The description of a whole tool is in its specification.
     schema.remove("description");
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         for property in properties.values_mut().filter_map(Value::as_object_mut) {

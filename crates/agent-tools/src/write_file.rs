@@ -2,10 +2,12 @@
 
 use crate::file_tool::{FileKind, Operation, Watch};
 use crate::preview::{FileChange, FileText};
-use crate::workspace::{FileError, Workspace};
+use crate::workspace::{FileError, OpenedFile, RelativePath, Workspace};
+use agent_types::redact::REDACTED;
 use agent_types::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::io::Read as _;
 
 pub(crate) struct WriteFile;
 
@@ -62,6 +64,9 @@ fn write(workspace: &Workspace, arguments: &WriteFileArguments) -> Result<(Strin
             if !workspace.was_seen(&target) {
                 return Err(FileError::Unseen { path: path.to_string() });
             }
+            if arguments.content.contains(REDACTED) && was_shown_redacted(workspace, &path, &target)? {
+                return Err(FileError::Secret { path: path.to_string() });
+            }
             (workspace.stage_replacement(&path, target, content)?, "replaced")
         }
         Err(FileError::NotFound { .. }) => (workspace.stage_creation(&path, content, None)?, "created"),
@@ -70,4 +75,12 @@ fn write(workspace: &Workspace, arguments: &WriteFileArguments) -> Result<(Strin
     let real = staged.real().to_string();
     staged.commit()?;
     Ok((real, done))
+}
+
+/// Whether the model has seen this file with a secret replaced. More of it than this could not have been shown.
+fn was_shown_redacted(workspace: &Workspace, path: &RelativePath, target: &OpenedFile) -> Result<bool, FileError> {
+    let mut old = Vec::new();
+    let read = (&target.file).take(crate::edit::MOST_BYTES as u64).read_to_end(&mut old);
+    read.map_err(|error| FileError::new(path, error))?;
+    Ok(workspace.was_shown_redacted(&old))
 }

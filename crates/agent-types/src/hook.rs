@@ -79,7 +79,7 @@ pub struct FormatReport {
 /// The result of committing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitReport {
-    /// The commit, or nothing when there was nothing to commit.
+    /// The commit, or `None` if there was nothing to commit.
     pub commit: Option<CommitInfo>,
     /// What was left out and why, one line each.
     pub notes: Vec<String>,

@@ -188,7 +188,7 @@ pub struct LlmError {
     /// What else is known of it. Nothing of this decides what the session does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Box<LlmErrorFacts>>,
-    /// What had come of the answer before it broke off: it is paid for. Nothing when the call was refused, or nothing came.
+    /// What had come of the answer before it broke off: it is paid for. `None` if the call was refused, or nothing came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Box<PartialAnswer>>,
 }
@@ -299,7 +299,7 @@ pub enum LlmErrorKind {
     Timeout,
     /// The connection could not be made or broke.
     Network,
-    /// What came is not the protocol, or was cut.
+    /// The response does not follow the protocol, or was cut.
     Protocol,
 }
 

@@ -59,7 +59,7 @@ pub trait Tool: Send + Sync {
 pub struct ToolContext {
     /// Where to report what a long call is doing.
     pub progress: Arc<dyn ProgressSink>,
-    /// Tells when to stop.
+    /// Signals when to stop.
     pub cancel: Arc<dyn CancelSignal>,
     /// What the tool must not show of the files that it comes across without their being named in the call.
     pub exclusions: Exclusions,
@@ -77,7 +77,7 @@ pub trait ProgressSink: Send + Sync {
     fn report(&self, text: &str);
 }
 
-/// Tells a running action to stop.
+/// Cancels a running action.
 #[async_trait]
 pub trait CancelSignal: Send + Sync {
     /// Whether stopping was asked for.
@@ -107,15 +107,15 @@ impl CancelSignal for NeverCancelled {
 /// Every method has a default that does nothing. When the signal fires, a hook stops and returns an error.
 #[async_trait]
 pub trait Hook: Send + Sync {
-    /// Whether [`before_tool`](Self::before_tool), or [`run`](Self::run) before a call, may change anything outside the program, as a command may. If not, the answer
-    /// that holds the calls need not be on the disk before it is asked.
+    /// Whether [`before_tool`](Self::before_tool), or [`run`](Self::run) before a call, may change anything outside the program, as a
+    /// command may. If not, the answer that holds the calls need not be on the disk before it is asked.
     fn acts_before_tools(&self) -> bool {
         true
     }
 
-    /// Runs the user's hooks on something; before a call that is [`HookOccasion::PreToolUse`]. It is asked only at points that the session's
-    /// configuration names, bounds the time of every program itself, and reports a program that
-    /// fails as one. When the signal fires it stops what it started and reports what it has.
+    /// Runs the user's hooks on something; before a call that is [`HookOccasion::PreToolUse`]. It is asked only at points that the
+    /// session's configuration names, bounds the time of every program itself, and reports a program that fails as one. When the signal
+    /// fires it stops what it started and reports what it has.
     async fn run(&self, _occasion: &HookOccasion, _cancel: &dyn CancelSignal) -> HookReport {
         HookReport::default()
     }
@@ -125,8 +125,8 @@ pub trait Hook: Send + Sync {
         HookVerdict::None
     }
 
-    /// A call was permitted and runs now. What a hook keeps of the state before a call leaves the program's memory here at the earliest: a call
-    /// that was denied leaves nothing. The arguments are those of the last [`before_tool`](Self::before_tool) for this call.
+    /// A call was permitted and runs now. What a hook keeps of the state before a call leaves the program's memory here at the earliest: a
+    /// call that was denied leaves nothing. The arguments are those of the last [`before_tool`](Self::before_tool) for this call.
     async fn tool_begins(&self, _call: &ToolCall) {}
 
     /// Looks at the repository: new commits, and whether formatting or committing is due.
@@ -175,7 +175,7 @@ pub struct Command {
     pub environment: Vec<(String, String)>,
     /// What is written to its standard input, which is then closed.
     pub stdin: Vec<u8>,
-    /// Ends it, with everything it started, after so many milliseconds.
+    /// Ends it, with everything it started, after that many milliseconds.
     pub timeout_ms: u64,
     /// Bytes of each output stream that are kept; of more, the beginning and the end.
     pub output_limit_bytes: usize,
@@ -223,7 +223,7 @@ pub trait Clock: Send + Sync {
     /// Milliseconds since the Unix epoch.
     fn now_ms(&self) -> u64;
 
-    /// Resolves after so many milliseconds.
+    /// Resolves after that many milliseconds.
     async fn sleep_ms(&self, duration_ms: u64);
 }
 

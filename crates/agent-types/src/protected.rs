@@ -1,6 +1,6 @@
-//! Files that no tool writes, whatever the permission mode: the data of version control, the agent's own configuration, and files from which
-//! other programs take commands that they run by themselves when somebody opens, enters or commits in the directory. Writing one of these is
-//! running a command later, without a question.
+//! Files that no tool writes, whatever the permission mode: the data of version control, the agent's own configuration, and files from
+//! which other programs take commands that they run by themselves when a user opens, enters or commits in the directory. Writing one of
+//! these is running a command later, without a question.
 //!
 //! The list is here because several hands hold it: the file tools, the sandbox of commands, and the hooks that restore and format files.
 //!
@@ -13,8 +13,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use folded::Name;
 
-/// Why a path is protected, as the end of a sentence; nothing when it is not. The path is relative, with `/` between its names. Letter case does
-/// not count, nor what else some file system does not tell apart: dots at the end, invisible code points, short names such as `GIT~1`.
+/// Why a path is protected, as the end of a sentence; `None` if it is not. The path is relative, with `/` between its names. Letter case
+/// does not count, nor what else some file system does not tell apart: dots at the end, invisible code points, short names such as `GIT~1`.
 ///
 /// ```
 /// use agent_types::protected;
@@ -61,8 +61,8 @@ pub fn names_in(parent: &str) -> impl Iterator<Item = &'static str> + use<> {
     PAIRS.iter().filter(move |(known, _)| parent.is(known)).map(|(_, name)| *name)
 }
 
-/// Whether a file gives agents instructions that every later session reads. Tools may write it, but only when a person allows this very call or a
-/// rule names it.
+/// Whether a file gives agents instructions that every later session reads. Tools may write it, but only when a person allows this very
+/// call or a rule names it.
 #[must_use]
 pub fn is_instructions(path: &str) -> bool {
     let name = Name::of(path.rsplit('/').next().unwrap_or(path));
@@ -107,7 +107,7 @@ fn of_name(name: &Name, parent: Option<&Name>, is_last: bool) -> Option<&'static
 /// Names with one reason.
 struct Kind {
     reason: &'static str,
-    /// Whether what lies below such a name is protected, too.
+    /// Whether what is below such a name is protected, too.
     are_directories: bool,
     names: &'static [&'static str],
 }
@@ -175,8 +175,8 @@ const PAIRS: &[(&str, &str)] = &[
     (".cargo", "config.toml"), (".cargo", "config"),
 ];
 
-/// Without this file a directory is no repository, whatever else is in it: git takes a directory with `HEAD`, `objects` and `refs` for one, and
-/// runs what its `config` says.
+/// Without this file a directory is not a repository, whatever else is in it: git takes a directory with `HEAD`, `objects` and `refs` for
+/// one, and runs what its `config` says.
 const HEAD: &str = "head";
 /// Endings of names of files.
 const ENDINGS: &[&str] = &[".code-workspace", ".sublime-project"];

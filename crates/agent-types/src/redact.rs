@@ -7,7 +7,7 @@
 //! ```
 //!
 //! 1. What is found is replaced as a whole, the longest first: one that is part of another does not spare the rest of it.
-//! 2. A value of fewer than [`MIN_SECRET_BYTES`] bytes is no secret but a word; replacing it would garble every text.
+//! 2. A value of fewer than [`MIN_SECRET_BYTES`] bytes is not a secret but a word; replacing it would garble every text.
 //! 3. Of a secret of several lines each long one is found by itself: tools put numbers between them.
 //! 4. Where a text was cut (`…`), the rest of a secret there is also found.
 //! 5. Escapes of URLs, JSON, shells and HTML are read, whichever characters they stand for: `escapes.rs`.
@@ -124,7 +124,7 @@ impl Redactor {
         apart
     }
 
-    /// Where the beginning of a secret stands before a cut, or the end of one behind it; apart from each other and in order.
+    /// Where the beginning of a secret comes before a cut, or the end of one after it; apart from each other and in order.
     fn remains(&self, text: &str) -> Vec<Range<usize>> {
         if !text.contains(CUT) {
             return Vec::new();
@@ -167,8 +167,8 @@ impl Redactor {
         text
     }
 
-    /// Replaces every secret in JSON, however its strings are spelt (`\u0073k-…`). Text that is no JSON is treated as any other. It is written
-    /// anew only where something was found.
+    /// Replaces every secret in JSON, however its strings are spelt (`\u0073k-…`). Text that is not JSON is treated as any other. It is
+    /// written anew only where something was found.
     pub fn json(&self, text: &mut String) {
         self.text(text);
         // Without an escape there is no other spelling.
@@ -215,7 +215,7 @@ impl Redactor {
         }
     }
 
-    /// How much of a text can be redacted by itself, whatever follows: what is behind may be the beginning of a secret.
+    /// How much of a text can be redacted by itself, whatever follows: the rest may be the beginning of a secret.
     #[must_use]
     pub fn settled_bytes(&self, text: &str) -> usize {
         let begun = |secret: &str| {
@@ -237,7 +237,7 @@ impl Redactor {
         settled
     }
 
-    /// The same for what may be the beginning of a secret with escapes in it, the last of which may not be all there.
+    /// The same for what may be the beginning of a secret with escapes in it, the last of which may be incomplete.
     fn settled_of_escaped(&self, text: &str) -> usize {
         if self.is_empty() {
             return text.len();
@@ -250,7 +250,7 @@ impl Redactor {
             let bytes = self.plain.iter().filter_map(begun).max().unwrap_or_default();
             level.origin_of(level.text.len() - bytes..level.text.len()).start
         };
-        // What follows may make another escape of the last signs: then what stands before them counts.
+        // What follows may make another escape of the last signs: then what comes before them counts.
         let ends = open_escapes(text);
         let wholes = ends.iter().filter_map(|end| text.get(..*end));
         let plain = wholes.clone().map(Unescaped::of);
@@ -270,8 +270,8 @@ fn left_of(secret: &str, is_there: impl Fn(usize) -> bool) -> Option<usize> {
     (MIN_SECRET_BYTES..secret.len()).rev().find(|bytes| is_there(*bytes))
 }
 
-/// Lines of a secret that are secrets themselves: long, and neither words nor what stands around a key. A variable may have them behind `\n` in its only
-/// line.
+/// Lines of a secret that are secrets themselves: long, and neither words nor what stands around a key. A variable may have them behind
+/// `\n` in its only line.
 fn lines(secret: &str) -> impl Iterator<Item = &str> {
     let lines = secret.split(['\n', '\r']).flat_map(|line| line.split("\\n")).map(str::trim);
     let is_secret = |line: &&str| {
@@ -286,7 +286,7 @@ fn across(text: &str, secret: &str, place: usize) -> Option<usize> {
     text.match_indices(secret).map(|(start, _)| start).find(|start| *start < place && place < start + secret.len())
 }
 
-/// As it is, as it stands in a JSON string (with and without the slash escaped, which some writers do), and as it stands in a URL.
+/// As it is, as it is in a JSON string (with and without the slash escaped, which some writers do), and as it is in a URL.
 fn spellings(secret: &str) -> Vec<String> {
     let quoted = Value::from(secret).to_string();
     let escaped = quoted.get(1..quoted.len() - 1).unwrap_or_default();

@@ -77,7 +77,7 @@ pub enum Subject {
     Paths(Vec<String>),
     /// Files or directories, and what rules may call the tool that is about them.
     Files {
-        /// Relative to the workspace. A tool that goes through what lies below a directory names the directory, and leaves out what its
+        /// Relative to the workspace. A tool that goes through what is below a directory names the directory, and leaves out what its
         /// [exclusions](crate::ports::ToolContext::exclusions) cover.
         paths: Vec<String>,
         /// The families to which the tool belongs, such as `read`: a rule for one of them is a rule for this tool.
@@ -90,7 +90,7 @@ pub enum Subject {
     Command {
         /// The command as the model wrote it.
         text: String,
-        /// The plain commands it consists of, or nothing when it is not known to consist of plain commands only.
+        /// The plain commands it consists of, or `None` if it is not known to consist of plain commands only.
         plain: Option<Vec<String>>,
         /// Whether one of them changes where or how later ones run, as `cd` does: rules that name them one by one do not cover that.
         #[serde(default, skip_serializing_if = "is_false")]

@@ -33,7 +33,7 @@ pub trait Machine {
     type Action;
     /// Why the machine's data refuses an event.
     type Objection: fmt::Display;
-    /// What a step tells besides; `()` for nothing.
+    /// Further results of a step; `()` for none.
     type Notes: Default;
 
     /// The table that the machine runs on.
@@ -73,7 +73,7 @@ pub trait Machine {
     /// Notes that a row led to another state. Its actions are rendered afterwards.
     fn entered(&mut self, _state: Self::State, _stepping: Stepping<Self>) {}
 
-    /// The action that a label of the row stands for now, or nothing when there is nothing to do it with. Where a journal is read
+    /// The action that a label of the row stands for now, or `None` if there is nothing to do it with. Where a journal is read
     /// ([`Rendering::Nothing`]) only what it changes in the machine counts, and the action need not be made.
     fn render(
         &mut self,
@@ -124,8 +124,8 @@ pub trait Machine {
     }
 }
 
-/// That a step of this kind of machine is going on. Only its step has one, so that a machine's data changes by its own steps alone. One of
-/// another machine is of another type:
+/// Evidence that a step of this kind of machine is in progress. Only its step has one, so that a machine's data changes by its own steps
+/// alone. One of another machine is of another type:
 ///
 /// ```compile_fail,E0308
 /// # use statetable::{Machine, Stepping};
@@ -145,7 +145,7 @@ impl<M: ?Sized> Stepping<M> {
 /// A row of a machine's table.
 pub type RowOf<M> = Row<<M as Machine>::State, <M as Machine>::Trigger, <M as Machine>::ActionKind>;
 
-/// What a step of a machine gives.
+/// The result of a step of a machine.
 pub type StepOf<M> =
     Step<<M as Machine>::State, <M as Machine>::Trigger, <M as Machine>::Action, <M as Machine>::Notes>;
 
@@ -166,14 +166,14 @@ pub struct Seat<'a, S, T> {
 /// All that one event did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[must_use = "the actions of a step have to be performed"]
+#[must_use = "the actions of a step must be performed"]
 #[non_exhaustive]
 pub struct Step<S, T, A, N = ()> {
     /// The rows that fired, in order; the first is the event's own. None on an event that came late, and on one that only passes through.
     pub transitions: Vec<Transition<S, T>>,
     /// What the driver is asked to do, in order.
     pub actions: Vec<A>,
-    /// What the machine tells besides.
+    /// Further results of the machine.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub notes: N,
 }
@@ -202,7 +202,7 @@ impl<S, T, A, N: Default> Step<S, T, A, N> {
     }
 }
 
-/// Whether a step says what to do.
+/// Whether a step returns its actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rendering {
     /// It does.

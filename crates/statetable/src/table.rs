@@ -54,7 +54,7 @@
 //!
 //! [`prove!`](crate::prove) next to a table makes a broken one a compile error that says what is wrong and where: one more row out of
 //! `WalledUp`, and this one is refused with ``a row leaves a terminal state: WalledUp + Knocked => Shut``. What is proved stands with
-//! [`proof::prove`]. Everything that affects transitions stands in the table: a machine's code decides which trigger an event is, never
+//! [`proof::prove`]. Everything that affects transitions is in the table: a machine's code decides which trigger an event is, never
 //! where it leads. A *waiting* state rests until an event; a *passing* state decides at once by its automatic rows (triggers named
 //! `Auto…`), tried in the written order.
 
@@ -69,13 +69,13 @@ use core::fmt::Debug;
 pub trait Label: Copy + Eq + Debug + 'static {
     /// Every value, in declaration order; the position of a value is its discriminant.
     const ALL: &'static [Self];
-    /// The values' names as they stand in the table, in the same order.
+    /// The values' names as they are in the table, in the same order.
     const NAMES: &'static [&'static str];
 
     /// The value's position in [`ALL`](Self::ALL).
     fn index(self) -> usize;
 
-    /// The value's name, as it stands in the table.
+    /// The value's name, as it is in the table.
     fn name(self) -> &'static str;
 
     /// One line on what the value means.
@@ -188,7 +188,7 @@ macro_rules! rows {
 /// * `state S only through G;`: the first cannot be reached when the second is removed; with `unless [T, …]` but by rows on these triggers,
 /// * `trigger T stays;`: its rows keep the state.
 ///
-/// The claims stand in this order, each kind together: another order is a syntax error (``no rules expected `action` ``).
+/// The claims are in this order, each kind together: another order is a syntax error (``no rules expected `action` ``).
 #[macro_export]
 macro_rules! prove {
     ($(#[$meta:meta])* $vis:vis const $proved:ident of $table:ident: $state:ident, $trigger:ident, $action:ident; $($claim:tt)*) => {

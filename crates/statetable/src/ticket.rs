@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Names one thing that the driver was asked and has to answer. A machine never uses one twice.
+/// Names one thing that the driver was asked and must answer. A machine never uses one twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct Ticket(pub u64);

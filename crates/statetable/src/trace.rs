@@ -30,7 +30,7 @@ pub struct Transition<S, T> {
     pub spent_ms: u64,
 }
 
-/// Something odd that no row tells, such as a tool-call id that had to be replaced.
+/// Something odd that no row shows, such as a tool-call id that had to be replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[non_exhaustive]
@@ -71,7 +71,7 @@ fn few<'de, V: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Resul
 const CAPACITY: usize = 100;
 
 impl<S: Label, T: Label> Trace<S, T> {
-    /// How many transitions, and how many notes, are kept (seed 001).
+    /// How many transitions, and how many notes, are kept.
     pub const CAPACITY: usize = CAPACITY;
 
     /// A trace of a machine that was made at a time, in milliseconds since the Unix epoch; without one, time begins with the first event.
@@ -108,7 +108,7 @@ impl<S: Label, T: Label> Trace<S, T> {
         self.totals.get(state.index()).copied().unwrap_or_default()
     }
 
-    /// When the state was entered, if an event has told the time.
+    /// When the state was entered, if an event has set the time.
     #[must_use]
     pub const fn entered_at_ms(&self) -> Option<u64> {
         self.entered_at_ms
@@ -157,7 +157,7 @@ pub struct Rejected<S, T, R> {
     pub trigger: Option<T>,
     /// Why.
     pub reason: R,
-    /// The triggers that have a row here: what an event has to be to be accepted. Several may be one event, decided by the machine's data.
+    /// The triggers that have a row here: only these are accepted. Several may stand for one event, decided by the machine's data.
     pub accepted: Vec<T>,
 }
 
@@ -181,7 +181,7 @@ impl<S: Label, T: Label, R> Rejected<S, T, R> {
         Self { state, event: Cow::Borrowed(event), trigger, reason, accepted }
     }
 
-    /// Why the table has no such row, as its grid says it: where the event would have been expected. Nothing when it was the machine's
+    /// Why the table has no such row, as its grid says it: where the event would have been expected. `None` if it was the machine's
     /// data that refused the event, before it was a trigger.
     #[must_use]
     pub fn refusal<A: Label>(&self, table: &Table<S, T, A>) -> Option<Refusal> {

@@ -230,7 +230,7 @@ fn arguments_of(of: &Type) -> Result<String, String> {
 
 fn derives(lines: &mut Lines, path: &str, attributes: &[Attribute]) {
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("derive")) {
-        // What stands there compiles, so it can be parsed.
+        // What is there compiles, so it can be parsed.
         let _ = attribute.parse_nested_meta(|derived| {
             if let Some(name) = derived.path.segments.last() {
                 add(lines, path, 1, format!("impl {} for {path}", name.ident));
@@ -253,7 +253,7 @@ fn signature(sig: &Signature, path: &str) -> Result<String, String> {
     Ok(text(sig)?.replacen(&name, &format!("fn {path}"), 1))
 }
 
-/// Parameters with their bounds, and what stands after `where`.
+/// Parameters with their bounds, and what comes after `where`.
 fn generics(of: &Generics) -> Result<String, String> {
     let mut out = if of.params.is_empty() { String::new() } else { format!("<{}>", text(&of.params)?) };
     if let Some(clause) = &of.where_clause {

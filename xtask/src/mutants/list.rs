@@ -14,7 +14,7 @@ pub(super) struct Mutant {
     /// The file's path in the workspace.
     pub(super) file: String,
     span: Span,
-    /// What stands in place of what the span has.
+    /// What is in place of what the span has.
     pub(super) replacement: String,
 }
 
@@ -32,7 +32,7 @@ struct Place {
 }
 
 impl Mutant {
-    /// Where in the file's text the change is; nothing when the text is too short.
+    /// Where in the file's text the change is; `None` if the text is too short.
     pub(super) fn bytes(&self, text: &str) -> Option<Range<usize>> {
         Some(self.span.start.byte(text)?..self.span.end.byte(text)?)
     }

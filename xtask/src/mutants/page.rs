@@ -1,5 +1,5 @@
-//! `docs/mutants.md`: the mutants that no test notices, each with its reason. The reasons are written into the page by hand and stay when it
-//! is written anew; all else comes from the run.
+//! `docs/mutants.md`: the mutants that no test notices, each with its reason. The reasons are written into the page by hand and stay when
+//! it is written anew; all else comes from the run.
 
 use crate::figures::Figures;
 use std::collections::BTreeMap;

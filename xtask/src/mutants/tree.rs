@@ -21,8 +21,8 @@ pub(super) struct Tests {
     pub(super) unviable: BTreeSet<usize>,
 }
 
-/// Weaves all mutants, which are numbered from 1, into a copy of the workspace, takes out again what does not compile, and builds the tests.
-/// The numbers are of those that are known not to.
+/// Weaves all mutants, which are numbered from 1, into a copy of the workspace, takes out again what does not compile, and builds the
+/// tests. The numbers are of those that are known not to.
 ///
 /// # Errors
 /// When the copy cannot be made, or does not compile for a reason that is no mutant's.
@@ -54,7 +54,7 @@ struct Tree {
     target: PathBuf,
 }
 
-/// Where a mutant stands in the woven code.
+/// Where a mutant is in the woven code.
 struct Arm {
     file: String,
     lines: RangeInclusive<usize>,
@@ -138,7 +138,7 @@ impl Tree {
         Ok(tests.filter_map(program).collect::<BTreeMap<_, _>>().into_iter().collect())
     }
 
-    /// What cargo says as JSON, line by line. That something does not compile is no error here.
+    /// What cargo says as JSON, line by line. That something does not compile is not an error here.
     fn cargo(&self, arguments: &[&str]) -> Result<Vec<Value>, String> {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(arguments).args([
@@ -152,7 +152,8 @@ impl Tree {
             "--target-dir",
         ]);
         command.arg(&self.target).current_dir(&self.directory);
-        // A mutant may be what a lint forbids. No debug information: nobody debugs this; a little speed, as it is run a thousand times.
+        // A mutant may be what a lint forbids. No debug information, because this is never debugged; a little speed, because it runs a
+        // thousand times.
         command.env("RUSTFLAGS", "--cap-lints allow").env("CARGO_PROFILE_DEV_DEBUG", "0");
         command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
         let output = command.output().map_err(|error| format!("run cargo: {error}"))?;

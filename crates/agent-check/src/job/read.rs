@@ -12,7 +12,7 @@ use agent_core::session::Ticket;
 /// `retries=1 base-ms=50 fix the crash`: the last words are the description.
 ///
 /// # Errors
-/// Names the word that is no number.
+/// Names the word that is not a number.
 pub fn config(line: &str) -> Result<JobConfig, Unreadable> {
     let mut retry = RetryConfig::default();
     let mut description = Vec::new();

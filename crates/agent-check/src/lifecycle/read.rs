@@ -6,7 +6,8 @@ use agent_core::lifecycle::{
     CheckEnd, CheckReport, Commitment, CommitmentId, Event, LifecycleConfig, Signal, TaskMode, Ticket, TurnEnd,
 };
 
-/// `commitments=test,lint resting signalled renewed rounds=1 idle-ms=… work-ms=… wait-ms=…`; `attended` is both of `resting` and `signalled`.
+/// `commitments=test,lint resting signalled renewed rounds=1 idle-ms=… work-ms=… wait-ms=…`; `attended` is both of `resting` and
+/// `signalled`.
 ///
 /// # Errors
 /// Names the word that is no setting.

@@ -27,7 +27,7 @@ pub fn action(action: &Action) -> String {
     }
 }
 
-/// The outcome with what a run says of it whose turns all went well. What a turn came to, its session says.
+/// The outcome that a run reports whose turns all succeeded. The outcome of a turn is reported by its session.
 fn told(outcome: &Outcome) -> String {
     let name = action_name(outcome);
     if matches!(outcome, Outcome::TurnEnded | Outcome::TurnFailed | Outcome::TurnOutOfBudget) {

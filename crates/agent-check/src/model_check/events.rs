@@ -17,7 +17,7 @@ use std::iter;
 /// A line of the scenarios.
 pub(super) type Line = Cow<'static, str>;
 
-/// Events that a session has to take, or may refuse for a reason of its own.
+/// Events that a session must take, or may refuse for a reason of its own.
 pub(crate) fn choices(world: &World, node: &Node) -> Vec<Event> {
     let session = &node.session;
     let mut out = Vec::new();
@@ -218,7 +218,7 @@ fn facts(world: &World, calls: usize) -> Vec<Line> {
         };
         (0..calls).fold(vec![Vec::new()], one_more)
     } else {
-        // All alike, and all beginnings of the words in turn: each word stands before and behind each of its neighbours.
+        // All alike, and all beginnings of the words in turn: each word comes before and after each of its neighbours.
         let alike = words.iter().map(|word| vec![*word; calls]);
         let turns = (0..words.len()).map(|from| words.iter().copied().cycle().skip(from).take(calls).collect());
         alike.chain(turns).collect()
@@ -269,7 +269,7 @@ fn troubles() -> impl Iterator<Item = Line> {
     ["hook-failed \"git is gone\"", "hook-stop enough"].into_iter().map(Line::from)
 }
 
-/// Events that change nothing in this state: all but the pieces of text and timers that come late have to be refused.
+/// Events that change nothing in this state: all but pieces of text and late timers must be refused.
 pub(crate) fn without_effect(node: &Node) -> Vec<Event> {
     let session = &node.session;
     let mut out = vec![Event::UserInput { text: " \n".to_owned() }];

@@ -117,7 +117,7 @@ struct Finds<N> {
 }
 
 impl<M: Model> Search<'_, M> {
-    /// Everything that the nodes of a level lead to and nobody has seen, once.
+    /// Every new state that the nodes of a level lead to, once.
     fn expand(&mut self, level: &[M::Node], threads: usize) -> Finds<M::Node> {
         let next = AtomicUsize::new(0);
         let this = &*self;
@@ -172,7 +172,7 @@ impl<M: Model> Search<'_, M> {
             for at in start..(start + CHUNK).min(level.len()) {
                 if let Err((choice, fault)) = self.visit(at, level, &mut worker) {
                     worker.fault.get_or_insert(((at, choice), fault));
-                    // What lies behind it cannot be nearer.
+                    // States after it cannot be nearer.
                     return worker;
                 }
             }

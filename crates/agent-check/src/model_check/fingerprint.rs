@@ -1,6 +1,6 @@
 //! A value as 128 bits: everything that it serialises, but for what the rules leave out.
 //!
-//! What is left out is a list of exceptions, so a new field of a machine belongs to its state until somebody says otherwise.
+//! What is left out is a list of exceptions, so a new field of a machine belongs to its state unless it is listed.
 
 use serde::ser::{self, Serialize};
 use std::any::type_name;
@@ -207,7 +207,7 @@ impl<'a> ser::Serializer for Absorb<'a> {
         Ok(self)
     }
 
-    /// A struct of which some fields are a value of their own is written as a map. It knows no length; a map does.
+    /// A struct with flattened fields is written as a map. It knows no length; a map does.
     fn serialize_map(self, length: Option<usize>) -> Result<Entries<'a>, Never> {
         let is_struct = !self.of.is_empty();
         if !is_struct {

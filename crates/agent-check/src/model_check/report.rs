@@ -128,7 +128,7 @@ fn told(name: &str, setting: &str, violation: &Violation) -> String {
 /// Processor time of all threads, where the system tells it: on a busy machine it tells more than the clock.
 fn processor_seconds() -> Option<u64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name in parentheses: times in user and system mode stand 12th and 13th, in hundredths of a second.
+    // After the name in parentheses: times in user and system mode are 12th and 13th, in hundredths of a second.
     let (_, behind) = stat.rsplit_once(')')?;
     let ticks: Option<Vec<u64>> = behind.split_whitespace().skip(11).take(2).map(|field| field.parse().ok()).collect();
     Some(ticks?.iter().sum::<u64>() / 100)

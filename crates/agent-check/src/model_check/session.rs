@@ -24,7 +24,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// A message that nobody has sent.
+    /// A message that was never sent.
     pub(crate) fn next_input(&self) -> Event {
         Event::UserInput { text: self.next_text() }
     }
@@ -71,7 +71,7 @@ pub(crate) fn true_step(session: &mut Session, event: Event) -> Result<Step, Rej
 
 /// One state in so many is rebuilt from its events.
 const REPLAY_ONE_IN: u64 = 64;
-/// Time stands still: what it decides comes with events, as a deadline that is reached or a delay that somebody asks for.
+/// Time stands still: what it decides comes with events, as a deadline that is reached or a requested delay.
 const NOW_MS: u64 = 0;
 
 impl Model for Sessions<'_> {
@@ -168,8 +168,8 @@ impl Sessions<'_> {
         hold(Invariant::ReplayEqual, expected == found, || "the replayed session has other bytes".to_owned())
     }
 
-    /// Late, repeated and unknown answers are refused, pieces of text are shown, late timers pass, and none leaves a trace. All are given to one session,
-    /// which must be the same at the end; only if it is not, each is given to one of its own.
+    /// Late, repeated and unknown answers are refused, pieces of text are shown, late timers pass, and none leaves a trace. All are given
+    /// to one session, which must be the same at the end; only if it is not, each is given to one of its own.
     fn judge_without_effect(&self, node: &Node, tally: &mut Tally) -> Result<(), Fault> {
         let events = events::without_effect(node);
         let mut session = node.session.clone();

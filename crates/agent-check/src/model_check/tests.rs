@@ -61,7 +61,7 @@ fn a_missing_row_is_found() {
     assert_eq!(events(&found), ["# started", "> input input-01", "> cancel"]);
 }
 
-/// The calls were closed with the cancel, so nothing runs: what is left is a state that waits for nobody.
+/// The calls were closed with the cancel, so nothing runs: what is left is a state that waits for nothing.
 #[test]
 fn a_row_that_leads_past_a_cancel_is_found() {
     let past = |row| Some(SessionRow { to: State::ExecutingTools, actions: &[ActionKind::ExecuteTools], ..row });

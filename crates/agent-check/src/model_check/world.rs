@@ -1,7 +1,8 @@
 //! The worlds that a session is put into: how it is set up, what its environment may do, and how often.
 //!
-//! Each world is explored in full within its bounds. What is bounded is what could go on for ever: messages, rounds of tools, pauses,
-//! raised limits, requested summaries, programs that die. Failures, cancels, shutdowns, late and repeated answers are not: the machine has to bound those.
+//! Each world is explored in full within its bounds. Bounds limit what could continue forever: messages, rounds of tools, pauses,
+//! raised limits, requested summaries, programs that die. Failures, cancels, shutdowns, late and repeated answers are not: the machine has
+//! to bound those.
 
 use crate::session as notation;
 use crate::session::alphabet::MESSAGES;
@@ -35,7 +36,7 @@ pub(crate) struct World {
     pub(crate) sizes_count: bool,
 }
 
-/// How often the environment may do what could go on for ever.
+/// How often the environment may do what could continue forever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// Messages of the user.
@@ -51,12 +52,12 @@ pub(crate) struct Bounds {
     /// Raised limits.
     pub(crate) raises: u8,
     /// Configurations that are given, at any moment: each of [`World::others`]. `retries` tries the one that it has, which goes back to the
-    /// first model; `reconfigured` tries another model that nobody takes over from, other limits, other tools, permissions and hooks, and
+    /// first model; `reconfigured` tries another model without a fallback, other limits, other tools, permissions and hooks, and
     /// the way back to the first. Not tried is a lower limit of tool calls: calls that were let through before it run, by design.
     pub(crate) changes: u8,
     /// Requested summaries.
     pub(crate) summaries: u8,
-    /// Programs that end while the model answers, so that another one goes on.
+    /// Programs that end while the model answers, so that another one continues.
     pub(crate) deaths: u8,
 }
 
@@ -189,8 +190,8 @@ pub(crate) const WORLDS: &[World] = &[
         outcomes: &["ok out"],
         ..PLAIN
     },
-    // Everything that the other worlds have apart from each other: what waits for a limit, summaries that are asked for or due, hooks at every
-    // point, another configuration, and a host that leaves.
+    // Everything that the other worlds have apart from each other: what waits for a limit, summaries that are asked for or due, hooks at
+    // every point, another configuration, and a host that leaves.
     World {
         name: "together",
         config: TOGETHER,

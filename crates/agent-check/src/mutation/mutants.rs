@@ -59,7 +59,7 @@ pub fn mutants<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> Vec<Muta
     out
 }
 
-/// What the proof at compile time would say of a table, by the same function; nothing when the table would compile.
+/// What the proof at compile time would say of a table, by the same function; `None` if the table would compile.
 pub fn refusal<S: Label, T: Label, A: Label>(table: &Table<S, T, A>, claims: &[Claim]) -> Option<String> {
     let rows: Vec<Cell> = table.rows.iter().map(numbered).collect();
     let set = |states: &[S]| states.iter().map(|state| 1 << number(*state)).fold(0, |set, state: u128| set | state);

@@ -17,7 +17,7 @@ const UNUSABLE: &[&str] = &["bad", "cut"];
 pub(crate) struct Asked {
     pub(crate) question: Question,
     pub(crate) ticket: Ticket,
-    /// Calls of which an answer is expected, where there is one a call.
+    /// Calls whose answer is expected, where each call has its own.
     pub(crate) calls: Vec<CallId>,
     pub(crate) is_cancelled: bool,
     /// Whether it is asked again when another program resumes the session after it had begun.
@@ -25,7 +25,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// What an action asks; nothing when it asks nothing. Deadlines are another matter.
+    /// What an action asks; `None` if it asks nothing. Deadlines are another matter.
     pub(crate) fn by(action: &Action) -> Option<Self> {
         let question = Question::of(action).filter(|question| *question != Question::Deadline)?;
         let calls = match action {

@@ -69,7 +69,7 @@ impl Observed {
     }
 }
 
-/// Calls of an answer, complete or not: all of them stand in the history.
+/// Calls of an answer, complete or not: all of them are in the history.
 fn calls_in(event: &Event) -> usize {
     match event {
         Event::LlmCompleted { response, .. } => {

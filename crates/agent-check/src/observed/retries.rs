@@ -18,7 +18,7 @@ impl Observed {
             self.in_vain = 0;
         }
         if matches!(edge.event, Event::LlmInterrupted { .. } | Event::SessionResumed { .. }) {
-            // Whoever dies over and over is held by the limits, not by the repetitions of what failed.
+            // A program that dies over and over is held by the limits, not by the retries of failures.
             return Ok(());
         }
         let sent = edge.step.actions.iter().filter(|action| matches!(action, Action::SendLlmRequest { .. })).count();

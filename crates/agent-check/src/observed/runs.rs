@@ -10,7 +10,7 @@ use agent_core::session::{Action, Event, Outcome, State, Trigger};
 pub(crate) struct Runs {
     /// Whether there is a run that has not come to its prompt.
     pub(crate) is_going_on: bool,
-    /// Whether it sends what is unsent; otherwise it makes a summary, or there is none.
+    /// Whether it sends what is unsent; otherwise it makes a summary, or no call is made.
     pub(crate) is_work: bool,
     /// Whether the last run that sends something ended because a limit allowed no further model call, and nothing was sent since.
     pub(crate) is_stopped: bool,

@@ -1,7 +1,7 @@
-//! OpenAI Chat Completions: a message a result, right behind the message with the calls.
+//! OpenAI Chat Completions: one message for each result, right after the message with the calls.
 //! Only the conversation is judged, and not the letters of names and ids: see [`super`].
 
-use super::Rule;
+use super::{Rule, ensure};
 use agent_core::conversation::{Block, Conversation, Item};
 use std::collections::VecDeque;
 
@@ -97,10 +97,6 @@ fn laid_out<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Message<'a>> {
         );
     }
     out
-}
-
-fn ensure(holds: bool, rule: &'static Rule) -> Result<(), &'static Rule> {
-    if holds { Ok(()) } else { Err(rule) }
 }
 
 #[cfg(test)]

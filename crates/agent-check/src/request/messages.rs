@@ -1,7 +1,7 @@
 //! Anthropic Messages: user and assistant take turns, results come first in the message after their calls.
 //! Only the conversation is judged, and not the letters of names and ids: see [`super`].
 
-use super::Rule;
+use super::{Rule, ensure};
 use agent_core::conversation::{Block, Conversation, Item};
 
 const REFERENCE: &str = "API reference, Messages, `messages`";
@@ -134,10 +134,6 @@ fn said(blocks: &[Block]) -> Message<'_> {
         Block::Thinking { .. } | Block::RedactedThinking { .. } | Block::Opaque { .. } => Content::Other,
     });
     Message { is_user: false, content: content.collect() }
-}
-
-fn ensure(holds: bool, rule: &'static Rule) -> Result<(), &'static Rule> {
-    if holds { Ok(()) } else { Err(rule) }
 }
 
 #[cfg(test)]

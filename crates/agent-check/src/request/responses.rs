@@ -1,7 +1,7 @@
 //! OpenAI Responses: a list of items, in which calls and their outputs find each other by `call_id`.
 //! Only the conversation is judged, and not the letters of names and ids: see [`super`].
 
-use super::Rule;
+use super::{Rule, ensure};
 use agent_core::conversation::{Block, Conversation, Item};
 
 const REFERENCE: &str = "API reference, Responses, `input`";
@@ -86,10 +86,6 @@ fn laid_out<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Input<'a>> {
         out.extend(results.iter().map(|result| Input::Output { id: result.call().as_str(), output: result.content() }));
     }
     out
-}
-
-fn ensure(holds: bool, rule: &'static Rule) -> Result<(), &'static Rule> {
-    if holds { Ok(()) } else { Err(rule) }
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl Question {
         Self::Hooks,
     ];
 
-    /// What an action asks; nothing when it asks nothing.
+    /// What an action asks; `None` if it asks nothing.
     pub const fn of(action: &Action) -> Option<Self> {
         Some(match action {
             Action::SendLlmRequest { .. } => Self::Model,
@@ -104,7 +104,7 @@ pub fn all_answers() -> impl Iterator<Item = &'static str> {
     Question::ALL.into_iter().flat_map(Question::answers).chain(TROUBLES).copied()
 }
 
-/// One answer of each kind, for a question that nobody asked, or that was answered.
+/// One answer of each kind, for a question that was never asked or is already answered.
 pub const LATE: &[&str] = &[
     "answer late",
     "fail server late",

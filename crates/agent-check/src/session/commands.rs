@@ -1,5 +1,5 @@
-//! What happens to a session without being asked for, all of it here: how its line is read and written, which lines are tried, and what bounds
-//! it where everything is tried. An answer has its words in `read.rs`, `write.rs` and `alphabet.rs`.
+//! What happens to a session without being asked for, all of it here: how its line is read and written, which lines are tried, and what
+//! bounds it where everything is tried. An answer has its words in `read.rs`, `write.rs` and `alphabet.rs`.
 
 use super::alphabet::Way;
 use super::config::{limit_words, limits, of_words};
@@ -34,7 +34,7 @@ pub const COMMANDS: &[&str] = &[
     "resumed begun reads=RUNNING",
 ];
 
-/// Those that bring a message or take one back. `NEW` stands for a message that nobody has sent, `WAITING` for one that waits to go out.
+/// Those that bring a message or take one back. `NEW` stands for a message that was never sent, `WAITING` for one that waits to go out.
 pub const MESSAGES: &[&str] = &["input NEW", "later NEW", "withdraw WAITING"];
 
 /// The ways of a message: a few of them tell all.
@@ -87,7 +87,7 @@ pub(crate) fn bound(event: &Event) -> Option<Bound> {
     })
 }
 
-/// One of the [`MESSAGES`] that a number chooses, with this text; one that nobody sent is taken back where none waits.
+/// One of the [`MESSAGES`] that a number chooses, with this text; where none waits, one that was never sent is taken back.
 ///
 /// # Panics
 /// When the text makes no line.
@@ -107,7 +107,7 @@ pub(crate) fn spelt(line: &str, new: &str, session: &Session) -> Vec<String> {
     }
 }
 
-/// A line as a command; nothing when it is none.
+/// Parses a line as a command; `None` if it is not one.
 pub(super) fn read(reader: &Reader<'_>, verb: &str, rest: &str) -> Result<Option<Event>, Unreadable> {
     let text = || if rest.starts_with('"') { reader.first() } else { rest.to_owned() };
     Ok(Some(match verb {
@@ -152,7 +152,7 @@ fn resumed(reader: &Reader<'_>) -> Result<Event, Unreadable> {
     Ok(Event::SessionResumed { begun, calls })
 }
 
-/// A command as a line; nothing when the event is none. What the scenarios have no word for is a comment.
+/// Writes a command as a line; `None` if the event is not a command. What the scenarios have no word for is a comment.
 pub(super) fn written(event: &Event) -> Option<String> {
     Some(match event {
         // Every scenario begins with a session that was started.

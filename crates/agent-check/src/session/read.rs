@@ -270,8 +270,8 @@ fn raw_call(word: &str, id: impl FnOnce() -> String) -> RawCall {
     RawCall { id, name: name.into(), arguments: arguments.into(), complete }
 }
 
-/// What is known of a call, in a word: `read`, `change`, `change:secret/key`, `ask:a.rs`. What a model or a person is told of it may follow:
-/// `unknown there is no such tool`.
+/// What is known of a call, in a word: `read`, `change`, `change:secret/key`, `ask:a.rs`. What a model or a person is told of it may
+/// follow: `unknown there is no such tool`.
 fn fact(call: &ToolCall, what: &str) -> CallFacts {
     let (word, told) = what.split_once(' ').unwrap_or((what, ""));
     let told = |usual: &str| if told.is_empty() { usual.to_owned() } else { told.to_owned() };

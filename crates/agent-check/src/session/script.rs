@@ -29,7 +29,7 @@ pub enum Command {
     Nothing,
     /// A question about the session, with the answer.
     Show(String),
-    /// Something that is to be told to the session.
+    /// Something that will be told to the session.
     Take(Event),
 }
 
@@ -87,7 +87,7 @@ impl Script {
         told.last().map(|step| step.actions).unwrap_or_default()
     }
 
-    /// Takes the event of a line, if it is one; what came of it.
+    /// Applies the event of a line, if it is one, and returns the result.
     ///
     /// # Panics
     /// When the line cannot be read, or is refused.
@@ -110,7 +110,7 @@ impl Script {
         }
     }
 
-    /// Reads a line, and does what no session has to be told: `config …`, `not-started …`, `wait 100`.
+    /// Reads a line, and handles what is not an event: `config …`, `not-started …`, `wait 100`.
     ///
     /// # Panics
     /// When it cannot be read.

@@ -18,7 +18,7 @@ pub(super) const FAILURES: &[(&str, LlmErrorKind)] = &[
     ("protocol", LlmErrorKind::Protocol),
 ];
 
-/// Why a model stopped; another word is a reason nobody knows.
+/// Why a model stopped; another word is an unknown reason.
 pub(super) const STOPS: &[(&str, StopReason)] = &[
     ("end", StopReason::EndTurn),
     ("tool-use", StopReason::ToolUse),

@@ -17,7 +17,7 @@ pub struct Done {
     pub actions: Vec<String>,
 }
 
-/// A machine that takes events as JSON; nothing when it refuses one.
+/// A machine that takes events as JSON; `None` if it refuses one.
 pub type Driver<'a> = Box<dyn FnMut(&Value) -> Option<Done> + 'a>;
 
 /// The written witnesses of a machine.
@@ -30,7 +30,7 @@ impl Witnesses {
         Self(serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap())
     }
 
-    /// Replays every way: each event does what is written. Then each row and each action of the table stands on a way at which it is
+    /// Replays every way: each event does what is written. Then each row and each action of the table is on a way at which it is
     /// written, and was seen there.
     pub fn check<S: Label, T: Label, A: Label>(
         &self,

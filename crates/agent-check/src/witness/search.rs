@@ -27,7 +27,7 @@ pub(crate) trait Machine: Clone {
     fn state(&self) -> Self::State;
     /// The events that may be worth a try here, each with a name to show.
     fn letters(&self) -> Vec<(String, Self::Event)>;
-    /// Takes an event; nothing when it is refused.
+    /// Takes an event; `None` if it is refused.
     fn take(&mut self, event: Self::Event) -> Option<Taken<Self>>;
     /// The machine as JSON whose last field is the trace.
     fn written(&self) -> String;
@@ -98,7 +98,7 @@ impl<M: Machine> Graph<M> {
         self.places.len()
     }
 
-    /// A shortest way to a goal, the first in the order of beginnings and letters; nothing when none was found within the bound.
+    /// A shortest way to a goal, the first in the order of beginnings and letters; `None` if none was found within the bound.
     pub(crate) fn way(&mut self, goal: &Goal<M>) -> Option<Way<M>> {
         let left = distances(M::table(), goal.row);
         let mut open = BinaryHeap::new();

@@ -120,7 +120,7 @@ impl SessionMachine {
     }
 }
 
-/// More messages than these tell nothing new: one to be answered, one that waits, one after a conversation. One for later waits behind one.
+/// More messages than these show nothing new: one to be answered, one that waits, one after a conversation. One for later follows one.
 const MAX_INPUTS: [u32; 2] = [3, 2];
 /// The ticket of what needs none.
 const NONE: Ticket = Ticket(0);

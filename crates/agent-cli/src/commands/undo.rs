@@ -32,7 +32,8 @@ pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
     Ok(u8::from(!undone.left.is_empty()))
 }
 
-/// Takes back the turns that began at a time that is meant, or only looks what would become of the files. Nothing when there is no such turn.
+/// Takes back the turns that began at a time that is meant, or only looks what would become of the files. Nothing when there is no such
+/// turn.
 pub(crate) async fn begun(
     directory: &Path,
     is_meant: &(dyn Fn(u64) -> bool + Sync),

@@ -360,8 +360,9 @@ pub(crate) fn state_home() -> Option<PathBuf> {
     from_environment("AGENT_STATE_HOME", STATE_BELOW_HOME)
 }
 
-/// Makes the place of the state, which is the user's alone. It has to be there before anything runs in a sandbox: what is not there cannot be hidden,
-/// and a command that runs already would see the keys and journals that come later. A session that is kept nowhere has a key, too.
+/// Makes the place of the state, which is the user's alone. It has to be there before anything runs in a sandbox: what is not there cannot
+/// be hidden, and a command that runs already would see the keys and journals that come later. A session that is kept nowhere has a key,
+/// too.
 ///
 /// # Errors
 /// It cannot be made.
@@ -374,8 +375,8 @@ pub(crate) fn record_key() -> Option<PathBuf> {
     state_home().map(|home| home.join("records.key"))
 }
 
-/// Fails where the environment says a place that would be another one in every directory: what is kept there would not be found again, and what
-/// is forbidden there would not hold.
+/// Fails where the environment says a place that would be another one in every directory: what is kept there would not be found again, and
+/// what is forbidden there would not hold.
 pub(crate) fn check_places() -> Result<(), Failure> {
     let homes = [("AGENT_CONFIG_HOME", CONFIG_BELOW_HOME), ("AGENT_STATE_HOME", STATE_BELOW_HOME)];
     for (variable, below_home) in homes {
@@ -388,8 +389,8 @@ pub(crate) fn check_places() -> Result<(), Failure> {
     check_whose()
 }
 
-/// Fails where the state or the configuration is somebody else's, or could be changed by others: they would decide what is trusted, allowed and gone
-/// on with. A configuration may be a link, as those are who keep theirs elsewhere; the state is the program's alone.
+/// Fails where the state or the configuration is somebody else's, or could be changed by others: they would decide what is trusted, allowed
+/// and gone on with. A configuration may be a link, as those are who keep theirs elsewhere; the state is the program's alone.
 fn check_whose() -> Result<(), Failure> {
     if let Some(home) = state_home() {
         let kept = ["sessions", "trust", "audit", "hooks", "history", LEFTOVERS].map(|name| home.join(name));

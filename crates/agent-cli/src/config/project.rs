@@ -1,5 +1,5 @@
-//! Where a project begins: the repository that a directory lies in. One that belongs to another user is none, as for git: what it says would
-//! stand in the prompt of everybody who works below it.
+//! Where a project begins: the repository that a directory lies in. One that belongs to another user is none, as for git: what it says
+//! would stand in the prompt of everybody who works below it.
 
 use crate::config::settings::users_config;
 use crate::failure::Failure;

@@ -2,8 +2,8 @@
 //!
 //! 1. What it forbids holds, or nothing does: a file that cannot be read, or a rule in it, is an error and not left out.
 //! 2. What it may not say is left out, and takes no other part with it.
-//! 3. Programs that it names are used only in a workspace that the user trusts, and there all of them or none: a guard that cannot be read is
-//!    not left out.
+//! 3. Programs that it names are used only in a workspace that the user trusts, and there all of them or none: a guard that cannot be read
+//!    is not left out.
 
 use crate::config::entries::{self, Named};
 use crate::config::file::{FormatterEntry, HookEntry, LimitsConfig, parse, text_of};
@@ -161,7 +161,8 @@ fn broken(error: toml::de::Error) -> Wrong {
     Wrong::Broken(error.message().to_owned())
 }
 
-/// A repository must not have files from elsewhere read, and quoted in errors, by a link; and a link that leads nowhere is not the same as no file.
+/// A repository must not have files from elsewhere read, and quoted in errors, by a link; and a link that leads nowhere is not the same as
+/// no file.
 fn inside(folder: &Path, path: &Path) -> Result<(), Failure> {
     let failed = |why: &str| Err(Failure::config(format!("cannot read the configuration {}: {why}", path.display())));
     let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());

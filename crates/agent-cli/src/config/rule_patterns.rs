@@ -1,4 +1,5 @@
-//! Rules that would silently cover nothing: a deny rule whose pattern does not mean what it says, and a rule for a tool that does not exist.
+//! Rules that would silently cover nothing: a deny rule whose pattern does not mean what it says, and a rule for a tool that does not
+//! exist.
 
 use crate::config::file::UserConfig;
 use crate::failure::Failure;
@@ -9,8 +10,8 @@ use agent_tools::{Workspace, signal_tool, standard_tools, tool_families};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Fails at the first rule that must not be passed over: what it was meant to forbid would run. An allow rule of a file that names no tool only
-/// leaves a question to be asked, and is said.
+/// Fails at the first rule that must not be passed over: what it was meant to forbid would run. An allow rule of a file that names no tool
+/// only leaves a question to be asked, and is said.
 pub(crate) fn check(permissions: &Permissions, user: &UserConfig, tool_names: &[String]) -> Result<(), Failure> {
     for (is_deny, rule) in all(permissions) {
         match fault(rule, is_deny, user, tool_names) {
@@ -32,7 +33,8 @@ fn all(permissions: &Permissions) -> impl Iterator<Item = (bool, &Rule)> {
     deny.chain(permissions.allow.iter().map(|rule| (false, rule)))
 }
 
-/// What is wrong with a rule. Patterns over commands are text; a pattern of an allow rule that was answered for a file may have any sign in it.
+/// What is wrong with a rule. Patterns over commands are text; a pattern of an allow rule that was answered for a file may have any sign in
+/// it.
 pub(crate) fn fault(rule: &Rule, is_deny: bool, user: &UserConfig, tool_names: &[String]) -> Option<String> {
     let key = if is_deny { "deny" } else { "allow" };
     let place = place(rule, is_deny, user);

@@ -178,7 +178,8 @@ pub(crate) fn users_config() -> Result<UserConfig, Failure> {
     Ok(UserConfig { places: Places { file, text }, ..user })
 }
 
-/// What a repository may not say is left out loudly; an unreadable part that may forbid something is an error. And whether its programs are used.
+/// What a repository may not say is left out loudly; an unreadable part that may forbid something is an error. And whether its programs are
+/// used.
 fn repository_config(directory: &Path) -> Result<(RepositoryConfig, Trust), Failure> {
     let config = RepositoryConfig::find(directory);
     config.check()?;

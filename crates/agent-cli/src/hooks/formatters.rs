@@ -1,4 +1,5 @@
-//! Which formatters are used: the user's; in a trusted workspace then those that the repository names, and the customary ones that are there.
+//! Which formatters are used: the user's; in a trusted workspace then those that the repository names, and the customary ones that are
+//! there.
 
 use crate::config::entries::Named;
 use crate::config::file::{FormatterEntry, UserConfig};
@@ -34,8 +35,8 @@ pub(crate) fn of_workspace(config: &RepositoryConfig, root: &Path, programs: &Se
     named.chain(recipes(Some(programs.directories()), root)).collect()
 }
 
-/// Those of a workspace that may run. They do what the repository says, which commands of the model can change: without a sandbox they run only
-/// if the user let them, and if they lie outside of the workspace.
+/// Those of a workspace that may run. They do what the repository says, which commands of the model can change: without a sandbox they run
+/// only if the user let them, and if they lie outside of the workspace.
 pub(crate) fn confined(
     formatters: Vec<FormatterConfig>,
     root: &Path,

@@ -2,7 +2,8 @@
 //!
 //! 1. Everything of the command is understood, or it counts as one that can: there is no list of forms that are dangerous.
 //! 2. A path is followed link by link. One that goes through a writable place can be led elsewhere, wherever it ends now.
-//! 3. A program by its name alone is one of those that are known to take no instructions from the directory. One by its absolute path is the user's word.
+//! 3. A program by its name alone is one of those that are known to take no instructions from the directory. One by its absolute path is
+//!    the user's word.
 //! 4. A word behind it is understood, or it may be a file of the workspace that is made later ([`hook_operands`](crate::hooks::operands)).
 //!
 //! Absent: what a program outside of the workspace goes on to read, but for the absolute paths in a script.
@@ -141,8 +142,8 @@ impl Reach {
         self.check_program(said, file, INTERPRETERS)
     }
 
-    /// A program that is known by where its links end, and no script: what version managers put in an interpreter's place asks the directory which
-    /// it is to be.
+    /// A program that is known by where its links end, and no script: what version managers put in an interpreter's place asks the
+    /// directory which it is to be.
     fn check_program(&self, said: &str, file: &Path, known: &[&str]) -> Result<(), String> {
         let [.., real] = names_of(said, file);
         let is_known = MANY_IN_ONE.contains(&&*real) || known.iter().any(|known| is_version_of(&real, known));
@@ -194,8 +195,8 @@ const MANY_IN_ONE: &[&str] = &["busybox", "toybox", "coreutils"];
 /// They are given a script by its absolute path, and no option before it. Lua is none of them: it looks for modules in the directory.
 #[rustfmt::skip]
 const INTERPRETERS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "python", "pypy", "perl", "ruby", "node", "nodejs", "tclsh"];
-/// Programs that run, by themselves, what lies in the directory or what a configuration there names, and that are named by their path. No list of
-/// these is complete.
+/// Programs that run, by themselves, what lies in the directory or what a configuration there names, and that are named by their path. No
+/// list of these is complete.
 #[rustfmt::skip]
 const FIND_BY_THEMSELVES: &[&str] = &[
     "make", "gmake", "nmake", "ninja", "just", "task", "rake", "cmake", "ctest", "meson", "bazel", "buck", "scons", "mage", "npm", "npx", "pnpm", "pnpx",

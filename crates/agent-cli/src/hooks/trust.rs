@@ -1,7 +1,7 @@
 //! Whether the user trusts a workspace: there programs are used that the repository names or configures, and nowhere else.
 //!
-//! What is trusted is where a project begins, the root of the repository that the directory lies in, or the directory itself; and what is named
-//! there at the time. Other programs, or a script with other content, are not, until the user was shown them.
+//! What is trusted is where a project begins, the root of the repository that the directory lies in, or the directory itself; and what is
+//! named there at the time. Other programs, or a script with other content, are not, until the user was shown them.
 
 use crate::config::file::{UserConfig, state_home};
 use crate::config::project;
@@ -45,8 +45,8 @@ pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, F
     Ok(Trust { is_given, is_outside, programs, told })
 }
 
-/// What a project runs where it is trusted, as a session in this directory reads it: the entries of each file, and the scripts that they begin
-/// with.
+/// What a project runs where it is trusted, as a session in this directory reads it: the entries of each file, and the scripts that they
+/// begin with.
 pub(crate) fn named(directory: &Path, config: &RepositoryConfig) -> Programs {
     let root = project::root(directory);
     let file_of = |folder: &Path| folder.join(".agent").join("config.toml");

@@ -1,6 +1,7 @@
 //! The commands that a hook's command line consists of, where a shell can find nothing else in it.
 //!
-//! Absent: whatever a shell expands, other than the home directory and the directory of the session. A sign that is not known here is an error.
+//! Absent: whatever a shell expands, other than the home directory and the directory of the session. A sign that is not known here is an
+//! error.
 
 use std::iter::Peekable;
 use std::str::Chars;

@@ -1,5 +1,5 @@
-//! Which key goes where. A provider's key goes to the provider's own hosts by itself; anywhere else only by the user's word, and never in clear
-//! to another machine.
+//! Which key goes where. A provider's key goes to the provider's own hosts by itself; anywhere else only by the user's word, and never in
+//! clear to another machine.
 //!
 //! ```text
 //! --api-key-env NAME             the key in NAME, or with `-` none; for this run's server, whichever that is

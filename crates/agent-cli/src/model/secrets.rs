@@ -1,7 +1,7 @@
 //! What is secret in this process's environment: keys of providers, variables whose names say so, and passwords in URLs.
 //!
-//! A variable's name alone would take too much: `POSTGRES_PASSWORD=postgres` would take a word out of every text. So a value counts only if it
-//! looks like one that a machine made.
+//! A variable's name alone would take too much: `POSTGRES_PASSWORD=postgres` would take a word out of every text. So a value counts only if
+//! it looks like one that a machine made.
 
 use crate::config::options::ProviderName;
 use crate::model::keys::key_variable;

@@ -54,8 +54,8 @@ pub(crate) async fn opened(
     Ok((opened?, settings))
 }
 
-/// Waits until a session has ended that is being left. A first signal has the hooks at its end cut short; after a second the wait ends: then there
-/// is no end to tell. The signal is the last one.
+/// Waits until a session has ended that is being left. A first signal has the hooks at its end cut short; after a second the wait ends:
+/// then there is no end to tell. The signal is the last one.
 pub(crate) async fn ended<T>(
     mut task: JoinHandle<T>,
     signals: &mut Signals,

@@ -33,8 +33,8 @@ pub(crate) fn system_prompt(options: &Options, directory: &Path) -> String {
     prompt
 }
 
-/// A repository must not send other files to the provider by a link, from elsewhere or its own: a link may only lead to instructions of another
-/// name. Nor do others speak in the user's prompt.
+/// A repository must not send other files to the provider by a link, from elsewhere or its own: a link may only lead to instructions of
+/// another name. Nor do others speak in the user's prompt.
 fn read_inside(root: &Path, path: &Path) -> io::Result<Option<String>> {
     let real = match path.canonicalize() {
         Ok(real) => real,

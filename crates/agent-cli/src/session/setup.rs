@@ -9,6 +9,7 @@ use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
 use crate::model::provider::Chosen;
+use crate::model::secrets;
 use crate::screen::terminal::{inline, say};
 use crate::session::binding;
 use crate::session::differences::{say_differences, stay_denied};
@@ -142,8 +143,8 @@ pub(crate) fn open(
     })
 }
 
-/// Fails when a session is named that has to be there and is not. It needs nothing but the directory: a mistyped id is said before a missing key,
-/// an unknown model or a broken configuration is.
+/// Fails when a session is named that has to be there and is not. It needs nothing but the directory: a mistyped id is said before a
+/// missing key, an unknown model or a broken configuration is.
 pub(crate) fn check_named(options: &Options) -> Result<(), Failure> {
     let has_to_be_there = options.continue_newest || options.must_exist || options.fork_session;
     if !has_to_be_there || options.no_session {
@@ -229,10 +230,12 @@ fn make(
     with_signal: bool,
 ) -> Result<Made, Failure> {
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
-    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the records.
+    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the
+    // records.
     let own = [config_home(), state_home()].into_iter().flatten();
     let workspace = Arc::new(
         workspace
+            .knowing(secrets::redactor())
             .protecting(own)
             .closing(state_home())
             .closing(agent_git::kept_in(&settings.directory))

@@ -1,5 +1,5 @@
-//! Tests that are started with signals ignored, as a script's `cargo test &` and `nohup` do. Ignored signals stay ignored in whatever is started,
-//! handled ones do not: programs under test start with the usual meaning of each.
+//! Tests that are started with signals ignored, as a script's `cargo test &` and `nohup` do. Ignored signals stay ignored in whatever is
+//! started, handled ones do not: programs under test start with the usual meaning of each.
 
 use std::sync::Once;
 use tokio::signal::unix::{SignalKind, signal};

@@ -1,5 +1,5 @@
-//! Servers that write something otherwise than their format says, as a user meets them: what is shown, what is run, what the exit code is, and
-//! what goes back.
+//! Servers that write something otherwise than their format says, as a user meets them: what is shown, what is run, what the exit code is,
+//! and what goes back.
 
 use crate::support::{Ended, Model, Running, Scratch, Wire};
 use agent_testkit::http::Step;

@@ -1,4 +1,5 @@
-//! The same directory mounted in two places, as image-based systems, subvolumes and containers have it. Each test mounts in a namespace of its own.
+//! The same directory mounted in two places, as image-based systems, subvolumes and containers have it. Each test mounts in a namespace of
+//! its own.
 
 use crate::support::{Ended, Model, Running, Scratch};
 use agent_testkit::http::Step;

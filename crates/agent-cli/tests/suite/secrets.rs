@@ -57,6 +57,31 @@ fn commands_neither_get_it_nor_find_it() {
     }
 }
 
+/// The model was shown `[redacted]`, and would write that in the place of the key.
+#[test]
+fn a_file_with_a_key_is_not_written_back_as_it_was_shown() {
+    let scratch = Scratch::new();
+    let old = format!("A=1\nTOKEN={KEY}\n");
+    scratch.write(".env", &old);
+    scratch.write("doc.md", "nothing\n");
+    let back = |path: &str, text: &str| Step::call("write_file", json!({"path": path, "content": text}));
+    let model = Model::script([
+        Step::call("read_file", json!({"path": ".env"})),
+        back(".env", "A=2\nTOKEN=[redacted]\n"),
+        Step::call("edit_file", json!({"path": ".env", "old_string": "A=1", "new_string": "A=2"})),
+        Step::call("read_file", json!({"path": "doc.md"})),
+        back("doc.md", "shown as [redacted]\n"),
+        Step::text("Done."),
+    ]);
+    let ended = with_key(&scratch, &model, &["-p", "set A", "--permission-mode", "accept-edits"]);
+    ended.assert_code(0);
+    let read = |path: &str| fs::read_to_string(scratch.work(path)).unwrap();
+    assert_eq!(read(".env"), old.replace("A=1", "A=2"));
+    assert_eq!(read("doc.md"), "shown as [redacted]\n", "the control: no key was in it");
+    let told = model.last_body()["messages"].to_string();
+    assert!(told.contains("holds a secret that you were shown as `[redacted]`"), "{told}");
+}
+
 /// A cut takes a part of the key away, and the rest must not be taken for another text.
 #[test]
 fn what_is_left_of_it_where_a_text_was_cut_is_not_shown() {

@@ -1,4 +1,5 @@
-//! Ways out of the sandbox through what the agent runs and reads by itself. Each stands beside a control in which the same thing has its effect.
+//! Ways out of the sandbox through what the agent runs and reads by itself. Each stands beside a control in which the same thing has its
+//! effect.
 
 use crate::support::{Model, Scratch, has_any_sandbox, has_bubblewrap};
 use agent_testkit::http::Step;
@@ -143,7 +144,8 @@ pub(super) fn monitor(canary: &Path) -> String {
     format!("touch '{}'; false", canary.display())
 }
 
-/// Runs commands in a new session, then the user's own `git status` in a directory; whether it ran what a command planted, and what was said.
+/// Runs commands in a new session, then the user's own `git status` in a directory; whether it ran what a command planted, and what was
+/// said.
 pub(super) fn planted(scratch: &Scratch, commands: &[&str], status_in: &str, arguments: &[&str]) -> (bool, String) {
     let canary = scratch.path("canary");
     let mut steps: Vec<Step> = commands.iter().map(|command| bash(command)).collect();

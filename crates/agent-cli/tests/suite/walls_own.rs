@@ -1,5 +1,5 @@
-//! The user's own directories in the workspace by a link above them, as people have who keep their settings in a repository. Tools write nothing
-//! there, whatever the link is and whenever it was made. Each refusal has a neighbour that is written.
+//! The user's own directories in the workspace by a link above them, as people have who keep their settings in a repository. Tools write
+//! nothing there, whatever the link is and whenever it was made. Each refusal has a neighbour that is written.
 
 use crate::support::{Ended, Model, Running, Scratch, has_bubblewrap};
 use crate::walls::bash;

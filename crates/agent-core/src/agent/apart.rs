@@ -1,5 +1,5 @@
-//! Journals up to format 4 recorded the session and the lifecycle separately: what followed from the session stands there as an event of the
-//! lifecycle, and every message twice. They are read as they were written; the first event of a program that resumes such an agent
+//! Journals up to format 4 recorded the session and the lifecycle separately: what followed from the session is there as an event of
+//! the lifecycle, and every message twice. They are read as they were written; the first event of a program that resumes such an agent
 //! joins both machines.
 
 use super::{Agent, Oversight, Step, signals};
@@ -53,7 +53,7 @@ impl Agent {
         }
     }
 
-    /// Lets the lifecycle alone take an event of such a journal; nothing when there is no such lifecycle.
+    /// Lets the lifecycle alone take an event of such a journal; `None` if there is no such lifecycle.
     pub(crate) fn lifecycle_apart(
         &mut self,
         at_ms: u64,
@@ -87,7 +87,7 @@ impl Agent {
             step.down.actions = self.release();
             return;
         }
-        // A signal stands in the session's history before it was recorded as one.
+        // A signal is in the session's history before it was recorded as one.
         if apart.given.is_empty() && self.session.pending_input().next().is_none() {
             let signals = last_signals(&self.session);
             if let Some(oversight) = self.oversight.as_deref_mut().filter(|over| over.lifecycle.takes_signals()) {

@@ -9,7 +9,8 @@ use alloc::boxed::Box;
 /// An event of the session has the session's serialised form, as it always had in journals.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The agent is bound to commitments from here on: a lifecycle begins. One that was there before is over, and withdraws its checks and its timer.
+    /// The agent is bound to commitments from here on: a lifecycle begins. One that was there before is over, and withdraws its checks and
+    /// its timer.
     Bound(Box<LifecycleConfig>),
     /// The agent is bound to nothing from here on.
     Released,
@@ -20,8 +21,8 @@ pub enum Event {
     /// ([`lifecycle::Event::is_derived`]) are refused.
     Lifecycle(lifecycle::Event),
     /// A fact about the session. A message and a stop concern the lifecycle, too, and reach it first. Being resumed concerns both, too
-    /// ([`session::Event::SessionResumed`]): it is the first event of a program, unless the configuration is another one. A message of the agent's own
-    /// ([`session::Event::FollowUp`]) follows from the lifecycle and is refused while there is one.
+    /// ([`session::Event::SessionResumed`]): it is the first event of a program, unless the configuration is another one. A message of the
+    /// agent's own ([`session::Event::FollowUp`]) follows from the lifecycle and is refused while there is one.
     Session(session::Event),
 }
 

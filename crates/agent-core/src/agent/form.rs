@@ -1,4 +1,4 @@
-//! The serialised form of an agent's events: those of the session stand beside the others, without a name around them.
+//! The serialised form of an agent's events: those of the session are beside the others, without a name around them.
 
 use super::Event;
 use crate::session;

@@ -135,7 +135,7 @@ impl Agent {
         asked
     }
 
-    /// Ends the lifecycle, if there is one. Returns what has to be withdrawn of what it asked for.
+    /// Ends the lifecycle, if there is one. Returns the requested actions that must be withdrawn.
     pub(super) fn release(&mut self) -> Vec<lifecycle::Action> {
         let Some(oversight) = self.oversight.take() else { return Vec::new() };
         self.newest_ticket = Some(oversight.lifecycle.newest_ticket());
@@ -200,7 +200,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Tells the lifecycle what followed. Nothing of it commands anything down.
+    /// Passes on to the lifecycle what followed. This causes no further command.
     pub(super) fn report(&mut self, at_ms: u64, items_before: usize, step: &mut Step) {
         let Some(oversight) = self.oversight.as_deref_mut() else { return };
         let session = &self.session;

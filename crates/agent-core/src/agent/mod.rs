@@ -1,7 +1,7 @@
 //! An agent: a session and, where it is bound to commitments, the lifecycle over it, driven by one step.
 //!
-//! A driver reports [`Event`]s to an [`Agent`] and performs what the [`Step`] says. The two machines know nothing of each other; this module
-//! joins them, in the same step and always in the same order:
+//! A driver reports [`Event`]s to an [`Agent`] and performs what the [`Step`] says. The two machines know nothing of each other; this
+//! module joins them, in the same step and always in the same order:
 //!
 //! ```text
 //! event from outside
@@ -10,8 +10,8 @@
 //!   -> up:      the lifecycle, with what follows          (signals, the end of a turn, the end of the session)
 //! ```
 //!
-//! What follows from something else is derived and never reported: signals, ends of turns, and the session's end are no events from outside. So
-//! a journal that holds the events from outside holds everything, and replaying them gives the same agent.
+//! What follows from something else is derived and never reported: signals, ends of turns, and the session's end are no events from
+//! outside. So a journal that holds the events from outside holds everything, and replaying them gives the same agent.
 //!
 //! 1. A step ends: nothing that comes up commands anything down. The compiler checks this on the lifecycle's table.
 //! 2. A refusal leaves both machines as they were: a session that is started takes every command until it ends. The compiler checks
@@ -110,7 +110,8 @@ impl Oversight {
 }
 
 impl Agent {
-    /// An agent in the session's first state, bound to nothing: the first event is [`session::Event::Started`](crate::session::Event::Started).
+    /// An agent in the session's first state, bound to nothing: the first event is
+    /// [`session::Event::Started`](crate::session::Event::Started).
     #[must_use]
     pub fn new(config: SessionConfig) -> Self {
         Self::over(Session::new(config))
@@ -131,7 +132,7 @@ impl Agent {
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
     ///
-    /// A timer that fires just before it is withdrawn is no error: the step is empty, and the agent is as it was.
+    /// A timer that fires just before it is withdrawn is not an error: the step is empty, and the agent is as it was.
     ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the agent is then as it was before.
@@ -211,7 +212,7 @@ impl Agent {
         }
     }
 
-    /// Whether the agent was given up or dismissed for good: no message begins another life, and only its session is left to be left.
+    /// Whether the agent was given up or dismissed for good: no message begins another life, and only its session can still be detached.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.lifecycle().is_some_and(|lifecycle| lifecycle.is_given_up() && !lifecycle.config().is_renewed)
@@ -223,7 +224,7 @@ impl Agent {
         self.session.is_over()
     }
 
-    /// Whether it was left before it came to rest, and is bound: then it can go on without a message.
+    /// Whether it is bound and was left before it rested: then it can continue without a message.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         self.oversight.as_deref().is_some_and(|oversight| oversight.lifecycle.is_busy() && !oversight.is_passed_over())

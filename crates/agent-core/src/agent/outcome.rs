@@ -46,7 +46,7 @@ impl Turns {
         let mut claims: Vec<_> = [of_turn, of_calls, Some(of_agent(agent))].into_iter().flatten().collect();
         claims.sort_by_key(|(kind, _)| rank(*kind));
         let kind = claims.first().map_or(OutcomeKind::Success, |(kind, _)| *kind);
-        // A denial says nothing by itself: what went wrong besides is told then.
+        // A denial alone explains nothing, so the outcome reports what else went wrong.
         let error = claims.into_iter().find_map(|(_, error)| error);
         Some(Outcome { kind, text, error, denials: self.denials.clone() })
     }

@@ -14,7 +14,7 @@ pub struct Step {
     pub session: session::Step,
     /// What the lifecycle did with what followed.
     pub up: lifecycle::Step,
-    /// Whether the agent says that it is at rest: it waits for a message, and its last run, if there was one, has its outcome.
+    /// Whether the agent reports that it rests: it waits for a message, and its last run, if any, has an outcome.
     pub rests: bool,
     /// Whether a run ended with this step: the outcome is a new one. One that is only resumed has the outcome it had.
     pub ends_run: bool,
@@ -27,7 +27,7 @@ impl Step {
         Self { down, session: session::Step::empty(), up, rests: false, ends_run: false }
     }
 
-    /// Whether the session prompts, or the lifecycle reports what came of it.
+    /// Whether the session prompts, or the lifecycle reports an outcome.
     pub(super) fn has_an_end(&self) -> bool {
         let reports = |action: &lifecycle::Action| matches!(action, lifecycle::Action::ReportOutcome { .. });
         self.session.actions.contains(&session::Action::PromptForInput)
@@ -40,7 +40,7 @@ impl Step {
         self.down.is_empty() && self.session.is_empty() && self.up.is_empty()
     }
 
-    /// When the record of the event has to be durable. Steps of the lifecycle always require it, because others act on them.
+    /// When the record of the event must be durable. Steps of the lifecycle always require it, because others act on them.
     #[must_use]
     pub const fn durability(&self) -> Durability {
         if self.down.is_empty() && self.up.is_empty() { self.session.notes.durability } else { Durability::Now }
@@ -75,7 +75,7 @@ pub enum Rejected {
         /// The event's name.
         event: &'static str,
     },
-    /// It follows from the other machine, and is no event from outside.
+    /// It follows from the other machine, and is not an event from outside.
     #[error("{event}: only the machine derives this event; it cannot be reported")]
     Derived {
         /// The event's name.

@@ -5,8 +5,8 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Reports each limit once when it comes near. Time is not in the ledger: [`Limits::time_nears_in_ms`] says when it does. What a call costs at
-/// most is reserved before it.
+/// Reports each limit once when it comes near. Time is not in the ledger: [`Limits::time_nears_in_ms`] says when it does. What a call costs
+/// at most is reserved before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Near {
     limits: Limits,
@@ -38,7 +38,7 @@ impl Near {
     }
 }
 
-/// A limit of which four fifths are used.
+/// A limit that is used to four fifths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LimitNear {
@@ -67,7 +67,8 @@ impl fmt::Display for LimitNear {
 }
 
 impl Limits {
-    /// In how many milliseconds the limit on time comes near, given what is left of it, and how much is used then; nothing when it did before.
+    /// In how many milliseconds the limit on time comes near, given what is left of it, and how much is used then; `None` if it did
+    /// before.
     #[must_use]
     pub fn time_nears_in_ms(&self, left_ms: u64) -> Option<(u64, u64)> {
         let limit_ms = self.max_wall_time_ms?;

@@ -17,22 +17,22 @@ pub struct AuditRecord {
     pub format_version: u32,
     /// The job's id.
     pub job_id: String,
-    /// What was to be done.
+    /// The description of the work.
     pub description: String,
     /// What became of it.
     pub status: JobStatus,
     /// The states that the job went through, in order, the wait before a retry among them.
     pub state_transitions: Vec<State>,
-    /// The agent that worked on it; nothing when it did not get so far.
+    /// The agent that worked on it; `None` if it did not get so far.
     pub agent: Option<AgentConfig>,
     /// Attempts after the first that were started.
     pub retry_count: u32,
     /// Most of them that were allowed.
     pub max_retries: u32,
-    /// Cost of everything in billionths of a US dollar, written in US dollars; nothing when a model's price is unknown.
+    /// Cost of everything in billionths of a US dollar, written in US dollars; `None` if a model's price is unknown.
     #[serde(rename = "cost_usd", with = "usd")]
     pub cost_nano_usd: Option<u64>,
-    /// What the model said at the end.
+    /// The model's last text.
     pub llm_response: Option<String>,
     /// When the job was started, or when it was made if it never was; in milliseconds since the Unix epoch, written as RFC 3339.
     #[serde(rename = "started_at", with = "time")]

@@ -15,8 +15,8 @@ use alloc::vec::Vec;
 use statetable::Ticket;
 
 impl Job {
-    /// Whether the event is a timer that the job does not wait for any more: it was withdrawn, or taken already. The driver cannot know that,
-    /// and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
+    /// Whether the event is a timer that the job does not wait for any more: it was withdrawn, or taken already. The driver cannot know
+    /// that, and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
     pub(super) fn is_late(&self, event: &Event) -> bool {
         let Event::RetryTimeout { ticket } = event else { return false };
         ticket.0 < self.next_ticket && !self.is_open(*ticket)
@@ -64,7 +64,7 @@ impl Job {
         }
     }
 
-    /// The action for a label of the row that fired; nothing for a stop of what was told to stop already.
+    /// The action for a label of the row that fired; `None` for the stop of an action that is being stopped already.
     pub(super) fn action(&mut self, kind: ActionKind) -> Option<Action> {
         match kind {
             ActionKind::StopWork => {
@@ -83,7 +83,7 @@ impl Job {
         }
     }
 
-    /// What was asked and is not answered, and its stop, if the driver was told of one.
+    /// The requested action without an answer, and its stop, if one was requested.
     pub(super) fn render_outstanding(&self) -> Vec<Action> {
         let Some(asked) = self.asked else { return Vec::new() };
         let stop = asked.is_stopped.then_some(Action::StopWork { ticket: asked.ticket });

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Everything that shapes a job's decisions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobConfig {
-    /// The job's id: whatever tells it from others.
+    /// The job's id: any text that distinguishes it from others.
     pub id: String,
     /// The task.
     pub description: String,
@@ -71,7 +71,7 @@ pub enum Invalid {
         /// Length of the description.
         bytes: usize,
     },
-    /// It would be repeated for ever.
+    /// It would be repeated forever.
     #[error("validate the job: it asks for {max_retries} retries, more than {}", RetryConfig::MAX_RETRIES)]
     TooManyRetries {
         /// What it asks for.

@@ -8,8 +8,8 @@ use crate::session::Ticket;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused. Only a timer may be late: that
-/// changes nothing and is no error.
+/// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused. Only a timer may be late:
+/// that changes nothing and is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// The host started the job.

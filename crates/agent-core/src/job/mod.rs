@@ -1,7 +1,7 @@
 //! The job machine: one piece of work from its description to its audit record, over as many runs of an agent as that takes.
 //!
-//! A driver reports [`Event`]s and performs the [`Action`]s that [`Job::step`] returns; nothing else decides what becomes of a job. What moves
-//! where stands in [`table`].
+//! A driver reports [`Event`]s and performs the [`Action`]s that [`Job::step`] returns; nothing else decides what becomes of a job. What
+//! moves where is in [`table`].
 //!
 //! ```text
 //! Pending -> Init (validate) -> DefineAgent (skill, model) -> Process (a whole run) -> End (audit record) -> Completed
@@ -140,8 +140,8 @@ impl Job {
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
     ///
-    /// A timer may fire just before it is withdrawn. Its event is no error then: the step [is empty](Step::is_empty), and the job is as it
-    /// was before. Late answers to anything else are refused, because what they carry is lost.
+    /// A timer may fire just before it is withdrawn. Its event is not an error then: the step [is empty](Step::is_empty), and the job is as
+    /// it was before. Late answers to anything else are refused, because what they carry is lost.
     ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the job is then as it was before.
@@ -179,9 +179,9 @@ impl Job {
         self.asked.is_some_and(|asked| asked.ticket == ticket)
     }
 
-    /// What was asked and is not answered, as it was asked and with the same ticket, so that a driver can go on after a restart: the
-    /// wait for a retry from its start. What was told to stop is followed by its [`Action::StopWork`]: it is not to be begun again, only to
-    /// be answered. Nothing before the job is started and after its end.
+    /// The requested action that has no answer yet, unchanged and with its ticket, so that a driver can continue after a restart: the
+    /// wait for a retry from its start. An action that is being stopped is followed by its [`Action::StopWork`]: it must not begin again,
+    /// only be answered. Nothing before the job is started and after its end.
     #[must_use]
     pub fn outstanding(&self) -> Vec<Action> {
         self.render_outstanding()
@@ -267,6 +267,6 @@ impl Job {
 struct Asked {
     ticket: Ticket,
     kind: ActionKind,
-    /// Whether the driver was told to stop it.
+    /// Whether the driver was asked to stop it.
     is_stopped: bool,
 }

@@ -6,7 +6,8 @@
 //!    A keyword of several words matches those words in a row.
 //! 2. The skill with the most matching keywords wins; of several, the one that was declared first. Without a match there is no skill.
 //! 3. The tier is the skill's own, if it has one. Otherwise `Opus` when a word of [`DEMANDING`] occurs or the description is longer than
-//!    [`LONG_WORDS`] words; otherwise `Haiku` when a word of [`SIMPLE`] occurs and it has at most [`SHORT_WORDS`] words; otherwise `Sonnet`.
+//!    [`LONG_WORDS`] words; otherwise `Haiku` when a word of [`SIMPLE`] occurs and it has at most [`SHORT_WORDS`] words; otherwise
+//!    `Sonnet`.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -92,7 +93,7 @@ pub struct Skill {
 /// The agent that works on a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentConfig {
-    /// The skill's name; nothing when no skill fits.
+    /// The skill's name; `None` if no skill fits.
     pub skill: Option<String>,
     /// The class of the model.
     pub tier: ModelTier,
@@ -174,7 +175,7 @@ fn tier(description: &[String]) -> ModelTier {
     }
 }
 
-/// Whether the words of a keyword stand in the text in a row. A keyword without words stands nowhere.
+/// Whether the words of a keyword are in the text in a row. A keyword without words stands nowhere.
 fn contains(text: &[String], keyword: &str) -> bool {
     let keyword = words(keyword);
     !keyword.is_empty() && text.windows(keyword.len()).any(|window| window == keyword.as_slice())

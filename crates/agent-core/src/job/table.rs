@@ -1,6 +1,6 @@
 //! The job machine as data: its words and every row.
 //!
-//! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
+//! Everything that affects transitions is here. What does *not*: which trigger an event is (`classify`), what happens to its data
 //! (`absorb`), what an action carries (`render`). A cancel stops what is in flight and waits for its answer, because only the answer knows
 //! what was spent; then the record is written like that of any other job.
 //!

@@ -6,8 +6,9 @@
 //! | 2 | the header has `tools` and may have `parent`; `ActionStarted` is an entry; in files, each line begins with its checksum |
 //! | 3 | the user's hooks: `hooks` in a configuration and in facts about calls, two events and a note; what was there has its form |
 //! | 4 | `Lifecycle` is an entry; what was there has its form |
-//! | 5 | events of the lifecycle and of the agent as a whole are events like those of the session, and only what comes from outside is recorded. A journal of format 4 that is resumed keeps its `Lifecycle` entries; `Resumed` follows them |
+//! | 5 | events of the lifecycle and of the whole agent are events; only what comes from outside is recorded |
 //!
+//! A journal of format 4 that is resumed keeps its `Lifecycle` entries; `Resumed` follows them.
 //! A line of version 1 is lifted, as JSON, to the form that all records have since.
 
 use super::{Entry, FORMAT_VERSION, Record, ToolPrint};
@@ -31,7 +32,7 @@ impl Format {
     /// What the first line of a journal says about its format.
     ///
     /// # Errors
-    /// [`FormatError::Unknown`] when this program does not know the format, [`FormatError::Form`] when it is no first line.
+    /// [`FormatError::Unknown`] when this program does not know the format, [`FormatError::Form`] when it is not a first line.
     pub fn of(first_line: &str) -> Result<Self, FormatError> {
         let first: FirstLine = serde_json::from_str(first_line).map_err(|error| FormatError::form(&error))?;
         match first.entry.header.format_version {
@@ -49,7 +50,7 @@ impl Format {
     /// Reads a line, the first one included. What comes back has today's form.
     ///
     /// # Errors
-    /// [`FormatError::Form`] when it is no record of this format.
+    /// [`FormatError::Form`] when it is not a record of this format.
     pub fn read(self, line: &str) -> Result<Record, FormatError> {
         let form = |error| FormatError::form(&error);
         let mut record =

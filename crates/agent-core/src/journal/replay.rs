@@ -29,7 +29,7 @@ pub struct Replayer {
     agent: Agent,
     next_seq: u64,
     begun: BTreeSet<(Ticket, Option<CallId>)>,
-    /// The room for steps that nobody looks at.
+    /// The buffer of steps whose content is not used.
     unseen: Step,
 }
 
@@ -80,7 +80,7 @@ impl Replayer {
         Ok(other.unwrap_or(Replayed::Step(step)))
     }
 
-    /// Takes the next record in and says nothing about it, which is quicker.
+    /// Applies the next record without reporting what it did, which is quicker.
     ///
     /// # Errors
     /// As [`take`](Self::take).
@@ -208,7 +208,7 @@ pub struct Rebuilt {
 }
 
 impl Rebuilt {
-    /// The same, when more or less is known of what had begun.
+    /// The same with other knowledge of what had begun.
     #[must_use]
     pub fn with_begun(self, begun: Begun) -> Self {
         Self { begun, ..self }
@@ -284,7 +284,7 @@ pub enum ReplayError {
         /// The number that came.
         found: u64,
     },
-    /// It tells of a lifecycle that never began.
+    /// It belongs to a lifecycle that never began.
     #[error("replay the journal: record {seq} is an event of a lifecycle that has not begun")]
     NoLifecycle {
         /// Its number.

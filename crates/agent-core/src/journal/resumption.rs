@@ -6,7 +6,7 @@ use crate::session::{Action, Event, LeftCall, Session};
 use alloc::vec::Vec;
 
 impl Begun {
-    /// The first event of a program that resumes this session. The last argument says of a call whether its tool only reads.
+    /// The first event of a program that resumes this session. `only_reads` tells whether the tool of a call only reads.
     #[must_use]
     pub fn resumption(&self, session: &Session, only_reads: impl Fn(&ToolCall) -> bool) -> Event {
         let (mut begun, mut calls) = (false, Vec::new());

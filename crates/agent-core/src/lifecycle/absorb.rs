@@ -1,4 +1,4 @@
-//! Moves the data of an accepted event in. Which row follows is none of its business.
+//! Applies the data of an accepted event. It does not know which row follows.
 
 use super::action::Outcome;
 use super::event::{Event, TurnEnd};
@@ -38,7 +38,7 @@ impl Lifecycle {
                     Some(if is_spent { Outcome::BudgetExceeded } else { Outcome::TimedOut { state: self.state } });
             }
             Event::BudgetExceeded => self.outcome = Some(Outcome::BudgetExceeded),
-            // Whoever rests has come to something already.
+            // A resting agent has an outcome already.
             Event::SessionEnded => self.outcome = self.outcome.take().or(Some(Outcome::SessionEnded)),
             Event::Dismissed => self.outcome = self.outcome.take().or(Some(Outcome::Dismissed)),
             Event::CleanupCompleted { .. } => self.cleanup = None,

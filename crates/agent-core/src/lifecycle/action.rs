@@ -20,7 +20,7 @@ pub enum Action {
         text: String,
         /// How many gap reports there were since the last message, this one included.
         round: u32,
-        /// What is left of the time that the message may take, in milliseconds; nothing when no limit is set.
+        /// What is left of the time that the message may take, in milliseconds; `None` if no limit is set.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_left_ms: Option<u64>,
     },
@@ -65,14 +65,15 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it is for the session to do. Where an [`Agent`](crate::agent::Agent) joins both, the session has done it when the driver sees it.
+    /// Whether it is for the session to do. Where an [`Agent`](crate::agent::Agent) joins both, the session has done it when the driver
+    /// sees it.
     #[must_use]
     pub const fn is_command(&self) -> bool {
         matches!(self, Self::SendInput { .. } | Self::SendGapReport { .. } | Self::CancelTurn)
     }
 }
 
-/// The outcome of an agent when it last came to rest.
+/// The outcome of an agent when it last rested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -127,7 +128,7 @@ pub enum Outcome {
 pub struct Gap {
     /// Which.
     pub commitment: CommitmentId,
-    /// What was promised.
+    /// The promise.
     pub promise: String,
     /// How its check ended.
     pub end: CheckEnd,

@@ -39,7 +39,7 @@ impl Lifecycle {
         }
     }
 
-    /// Only a turn that the model ended by itself, and that nobody wanted to stop, can claim anything.
+    /// Only a turn that the model itself ended, with no stop requested, can claim anything.
     fn turn_ended(&self, end: TurnEnd) -> Trigger {
         let claims_without_signal = self.config.unsignalled_turn_claims;
         match (end, self.signal.as_ref().map(|(signal, _)| *signal)) {

@@ -11,7 +11,7 @@ pub struct Commitment {
     pub promise: String,
     /// How it is checked.
     pub assertion: Assertion,
-    /// Who made it. Those of both sides have to be kept.
+    /// Who made it. Those of both sides must be kept.
     pub origin: Origin,
 }
 
@@ -53,7 +53,7 @@ pub struct CommitmentId(pub usize);
 /// One check to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// Of which commitment.
+    /// The commitment.
     pub commitment: CommitmentId,
     /// What to run.
     pub assertion: Assertion,

@@ -5,8 +5,8 @@ use super::{Signal, TaskMode, Ticket};
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
-/// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused. Only a timer may be late: that
-/// changes nothing and is no error.
+/// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused. Only a timer may be late:
+/// that changes nothing and is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// A message to the agent. Blank ones are refused.
@@ -35,7 +35,7 @@ pub enum Event {
     TurnEnded {
         /// How.
         end: TurnEnd,
-        /// What is left of the time that the message may take, in milliseconds; nothing when no limit is set. The checks and the turns
+        /// What is left of the time that the message may take, in milliseconds; `None` if no limit is set. The checks and the turns
         /// that follow share it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_left_ms: Option<u64>,
@@ -46,7 +46,7 @@ pub enum Event {
     CheckCompleted {
         /// Of the checks.
         ticket: Ticket,
-        /// Of which commitment.
+        /// The commitment.
         commitment: CommitmentId,
         /// How it ended.
         report: CheckReport,

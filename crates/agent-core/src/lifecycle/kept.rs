@@ -1,4 +1,4 @@
-//! A lifecycle as it is kept: what is read back has to be one that could have been.
+//! The serialised lifecycle. Reading accepts only what could have existed.
 
 use super::{Lifecycle, State};
 use alloc::format;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 impl Serialize for Lifecycle {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // The derived function, which is no method of the trait.
+        // The derived function, which is not a method of the trait.
         Self::serialize(self, serializer)
     }
 }

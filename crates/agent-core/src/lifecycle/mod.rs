@@ -1,6 +1,6 @@
 //! The lifecycle machine: an agent from its first message to its end, bound to commitments that are checked.
 //!
-//! A driver reports [`Event`]s and performs the [`Action`]s that [`Lifecycle::step`] returns. What moves where stands in [`table`]. The
+//! A driver reports [`Event`]s and performs the [`Action`]s that [`Lifecycle::step`] returns. What moves where is in [`table`]. The
 //! agent's conversation is another machine, the [`session`](crate::session); an [`Agent`](crate::agent::Agent) joins them.
 //!
 //! ```text
@@ -27,7 +27,7 @@
 //! 2. Every claim checks every commitment again, whatever was found before; a check without an answer of its own has failed.
 //! 3. An agent is sent back to work at most [`LifecycleConfig::max_rounds`] times for each message to it.
 //! 4. Late, repeated and unknown answers are refused, late timers change nothing, and a refusal leaves the machine as it was.
-//! 5. After a stop was asked for, the end of the turn is no claim.
+//! 5. After a stop was asked for, the end of the turn is not a claim.
 //! 6. After `Ended` there are no actions. `step` never panics.
 //!
 //! Absent on purpose: clock, processes, the words of the conversation. That the agent is done or waits is said by a signal or by the end of
@@ -134,8 +134,8 @@ impl Lifecycle {
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
     ///
-    /// A timer may fire just before it is withdrawn. Its event is no error then: the step [is empty](Step::is_empty), and the machine is as it
-    /// was before. Late answers to anything else are refused, because what they carry is lost.
+    /// A timer may fire just before it is withdrawn. Its event is not an error then: the step [is empty](Step::is_empty), and the machine
+    /// is as it was before. Late answers to anything else are refused, because what they carry is lost.
     ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the machine is then as it was before.
@@ -155,7 +155,7 @@ impl Lifecycle {
         self.table.table().is_terminal(self.state)
     }
 
-    /// How the agent works while it works; nothing when it does not.
+    /// How the agent works while it works; `None` if it does not.
     #[must_use]
     pub fn mode(&self) -> Option<TaskMode> {
         (self.state == State::Working).then_some(self.mode)
@@ -179,7 +179,7 @@ impl Lifecycle {
         self.rounds
     }
 
-    /// The outcome of the agent when it last came to rest; `None` while it works.
+    /// The outcome of the agent when it last rested; `None` while it works.
     #[must_use]
     pub const fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
@@ -204,8 +204,8 @@ impl Lifecycle {
         &self.config
     }
 
-    /// What was asked and is not answered, with the same tickets, so that a driver can go on after a restart: the checks that have not
-    /// ended, the timer from its start, the cleanup.
+    /// The requested actions that have no answer yet, with their tickets, so that a driver can continue after a restart: the checks that
+    /// have not ended, the timer from its start, the cleanup.
     #[must_use]
     pub fn outstanding(&self) -> Vec<Action> {
         self.render_outstanding()
@@ -277,8 +277,8 @@ impl Lifecycle {
         self.next_ticket
     }
 
-    /// A program goes on where another one left. The time since the last event, whichever machine took that, is not the message's: nobody was
-    /// there.
+    /// A program continues where another one ended. The time since the last event, of either machine, is not charged to the message,
+    /// because no program ran.
     pub(crate) fn resume(&mut self, at_ms: u64, last_ms: u64) {
         let Some((_, since_ms)) = &mut self.checks_time else { return };
         let unwatched_ms = at_ms.saturating_sub(self.now_ms.max(last_ms));

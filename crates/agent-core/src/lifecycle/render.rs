@@ -75,7 +75,7 @@ impl Lifecycle {
         }
     }
 
-    /// What is left of the message's time, of which the checks take theirs.
+    /// What is left of the message's time; the checks use it up too.
     fn checks_time_left_ms(&self) -> Option<u64> {
         let (left_ms, since_ms) = self.checks_time?;
         Some(left_ms.saturating_sub(self.now_ms.saturating_sub(since_ms)))

@@ -1,9 +1,9 @@
-//! The lifecycle machine as data: every row. Its words stand in `labels.rs`.
+//! The lifecycle machine as data: every row. Its words are in `labels.rs`.
 //!
-//! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
-//! (`absorb`), what an action carries (`render`). What is done on entering or leaving a state is an action of the rows that do so: every row
-//! that leaves `Idle`, `Working`, `Waiting` or `Verifying` stops the timer, every row that enters one starts it, and every row that comes to rest
-//! reports the outcome.
+//! Everything that affects transitions is here. What does *not*: which trigger an event is (`classify`), what happens to its data
+//! (`absorb`), what an action carries (`render`). What is done on entering or leaving a state is an action of the rows that do so: every
+//! row that leaves `Idle`, `Working`, `Waiting` or `Verifying` stops the timer, every row that enters one starts it, and every row that
+//! enters a resting state reports the outcome.
 //!
 //! Each state with its rows, wired to where they lead; dashed states decide at once, thick ones are the end, a loop stays. Generated from
 //! the table, as is the full grid of states and triggers in `docs/machines`.

@@ -1,4 +1,4 @@
-//! One look at all commitments, and what is told about it.
+//! One check of all commitments, and the report about it.
 
 use super::Ticket;
 use super::action::Gap;
@@ -79,7 +79,7 @@ impl Verification {
             .collect()
     }
 
-    /// What the agent is told: every commitment, and of those that are not kept what their checks printed.
+    /// The report to the agent: every commitment, with the output of the checks that failed.
     pub(super) fn gap_report(&self, commitments: &[Commitment], round: u32, max_rounds: u32) -> String {
         let missing = self.gaps(commitments).len();
         let mut out = format!(
@@ -117,7 +117,7 @@ fn never_run() -> CheckEnd {
     CheckEnd::NotStarted { found: String::from("there is no report of it") }
 }
 
-/// The last so many bytes, at a character's edge: how a command failed stands at its end.
+/// The last so many bytes, at a character's edge: how a command failed is at its end.
 fn tail(text: &str, limit_bytes: usize) -> &str {
     let mut from = text.len().saturating_sub(limit_bytes);
     while !text.is_char_boundary(from) {

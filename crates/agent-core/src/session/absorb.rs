@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 impl Session {
-    /// Takes in what an event brings, and tells what is decided about calls.
+    /// Applies the data of an event, and notes what is decided about calls.
     pub(super) fn take_in(&mut self, trigger: Trigger, event: Event, rulings: &mut Vec<Ruling>) {
         if trigger.answers_all() {
             self.asked.close();
@@ -92,7 +92,7 @@ impl Session {
             | Trigger::AutoResponseUnusable
             | Trigger::AutoResponseUnusableForGood
             | Trigger::AutoNoToolCalls => self.take_reply(),
-            // A message that a hook held back does not count against the one behind it.
+            // A message that a hook held back does not count against the next one.
             Trigger::AutoQueuedInput | Trigger::AutoWaitingInput => {
                 self.begin_work();
                 self.outbox.take_up_all();

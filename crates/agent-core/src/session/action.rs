@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 impl Action {
-    /// The ticket that the answers to this carry; for an action that stops something, or forgets it, the ticket of what was asked. Nothing for
-    /// what is done when it is done.
+    /// The ticket that the answers to this carry; for an action that stops something, or forgets it, the ticket of what was asked. Nothing
+    /// for what is done when it is done.
     #[must_use]
     pub const fn ticket(&self) -> Option<Ticket> {
         match self {
@@ -74,8 +74,8 @@ pub enum Action {
         /// What to ask.
         questions: Vec<ApprovalQuestion>,
     },
-    /// Stop asking; no answer is expected any more. One that was given a moment before is refused, so that the person can be told that it does
-    /// not count.
+    /// Stop asking; no answer is expected any more. One that was given a moment before is refused, so that the person can be told that it
+    /// does not count.
     WithdrawApproval {
         /// Of the question.
         ticket: Ticket,
@@ -141,8 +141,8 @@ pub enum Action {
         /// Of the waiting time.
         ticket: Ticket,
     },
-    /// Wait, then report `DeadlineReached`. Replaces an earlier deadline; `HoldDeadline`, `PromptForInput` and `Shutdown` end it. A timer that
-    /// fires later is no error and changes nothing.
+    /// Wait, then report `DeadlineReached`. Replaces an earlier deadline; `HoldDeadline`, `PromptForInput` and `Shutdown` end it. A timer
+    /// that fires later is not an error and changes nothing.
     StartDeadline {
         /// For the answer.
         ticket: Ticket,

@@ -26,7 +26,7 @@ impl Asked {
         self.0 = None;
     }
 
-    /// The ticket of what is to be stopped, unless the driver has been told already.
+    /// The ticket of the action to stop, unless the driver was already asked to stop it.
     pub(super) fn stop(&mut self) -> Option<Ticket> {
         let question = self.0.as_mut().filter(|question| !question.is_cancelled)?;
         question.is_cancelled = true;

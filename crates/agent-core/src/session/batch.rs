@@ -69,7 +69,7 @@ enum Status {
 }
 
 impl Batch {
-    /// Opens the calls of an answer. `unusable` names calls whose arguments cannot be used, with what the model is told.
+    /// Opens the calls of an answer. `unusable` names calls with unusable arguments, each with the message for the model.
     pub(super) fn new(answer: Answer, mut unusable: BTreeMap<CallId, String>) -> Self {
         let open = answer.calls().map(|call| {
             let mut open = OpenCall {
@@ -98,7 +98,8 @@ impl Batch {
         self.calls.iter().map(|open| open.call.clone()).collect()
     }
 
-    /// Whether the open calls are those of the answer, which a person may have given other arguments. A batch that was kept may say otherwise.
+    /// Whether the open calls are those of the answer, which a person may have given other arguments. A batch that was kept may say
+    /// otherwise.
     pub(super) fn is_of_its_answer(&self) -> bool {
         self.answer.calls().map(|call| &call.id).eq(self.calls.iter().map(|open| &open.call.id))
     }
@@ -118,7 +119,7 @@ impl Batch {
         facts.len() == self.calls.len() && (self.are_in_order(facts) || self.sorted(facts).eq(self.sorted_calls()))
     }
 
-    /// Drivers tell facts in call order. There may be very many, so whoever does not costs a sort and no search a call.
+    /// Drivers report facts in call order. Other orders are sorted once, because a search for each of very many calls is slow.
     fn are_in_order(&self, facts: &[CallFacts]) -> bool {
         self.calls.iter().zip(facts).all(|(open, fact)| open.call.id == fact.call)
     }
@@ -145,7 +146,7 @@ impl Batch {
         self.calls.iter().filter_map(|open| by_call.remove(&open.call.id)).collect()
     }
 
-    /// Decides about a call, unless it is answered already, and tells what. Returns the denial.
+    /// Decides about a call, unless it is answered already, and notes the ruling. Returns the denial.
     pub(super) fn decide(
         &mut self,
         at: usize,
@@ -245,7 +246,7 @@ impl Batch {
     pub(super) fn emit_group(&mut self, most: u64, most_alike: u64) -> u64 {
         let (mut emitted, mut alike) = (0, 0);
         let mut last: Option<&ToolCall> = None;
-        // What lies before has ended.
+        // What is before has ended.
         for open in self.calls.get_mut(self.counted..).unwrap_or_default() {
             if emitted == most {
                 break;
@@ -288,7 +289,7 @@ impl Batch {
 
     /// Whether another call than this was given to the driver and is not answered.
     pub(super) fn is_another_running(&self, call: &CallId) -> bool {
-        // Groups are cut in call order: what waits for its turn stands behind what runs.
+        // Groups are cut in call order: a waiting call comes after the running ones.
         let mut begun = self.rest().iter().take_while(|open| open.status != Status::Cleared);
         begun.any(|open| open.status == Status::Emitted && open.call.id != *call)
     }
@@ -321,7 +322,7 @@ impl Batch {
         all
     }
 
-    /// Calls that ran, as they did, with what came of them.
+    /// Calls that ran, in the form in which they ran, with their results.
     pub(super) fn ended(&self) -> Vec<EndedCall> {
         let ended = self.calls.iter().filter_map(|open| match (open.ran, &open.status) {
             (Some(status), Status::Answered { content, .. }) => {
@@ -332,7 +333,7 @@ impl Batch {
         ended.collect()
     }
 
-    /// Calls that have not ended, and those behind the first of them: what lies before is answered, and nothing asks for it.
+    /// The calls from the first that has not ended. Those before it are answered.
     fn rest(&self) -> &[OpenCall] {
         self.calls.get(self.counted..).unwrap_or_default()
     }
@@ -346,7 +347,7 @@ impl Batch {
         self.calls.get_mut(at)
     }
 
-    /// Where a call stands that has not ended, or one behind it.
+    /// The position of a call that has not ended, or comes after one that has not.
     fn place(&self, call: &CallId) -> Option<usize> {
         let is_at = |at: usize| self.calls.get(at).is_some_and(|open| open.call.id == *call);
         if let Some(at) = self.places.likely().into_iter().find(|at| is_at(*at)) {
@@ -411,12 +412,12 @@ pub struct Denial {
     pub call: ToolCall,
     /// Why.
     pub reason: String,
-    /// Whether it would have been asked about, had there been anybody to ask.
+    /// Whether it needed approval and no one could be asked.
     pub nobody_to_ask: bool,
 }
 
 impl Denial {
-    /// A call that was not allowed to run, for a reason that holds whoever is there to ask.
+    /// A call that was not allowed to run, for a reason that does not depend on a person's answer.
     #[must_use]
     pub const fn new(call: ToolCall, reason: String) -> Self {
         Self { call, reason, nobody_to_ask: false }

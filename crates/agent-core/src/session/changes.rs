@@ -1,7 +1,7 @@
 //! What tools and formatters changed, for the hooks that look at it.
 
 use super::batch::Batch;
-use super::rare::Rare;
+use super::sparse::Sparse;
 use crate::hook;
 use crate::tool::RanTool;
 use alloc::collections::BTreeSet;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Files that were changed and that hooks have not dealt with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Changes(Rare<ChangeRecord>);
+pub(super) struct Changes(Sparse<ChangeRecord>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct ChangeRecord {
@@ -34,7 +34,7 @@ impl Changes {
         });
     }
 
-    /// Formatters changed these files, behind the hooks' look.
+    /// Formatters changed these files after the hooks inspected them.
     pub(super) fn formatted(&mut self, paths: Vec<String>) {
         self.0.change(|record| record.paths.extend(paths));
     }
@@ -66,7 +66,7 @@ impl Changes {
         self.0.get().is_some_and(|record| record.unseen)
     }
 
-    /// What the hooks are told.
+    /// What the hooks get.
     pub(super) fn told(&self) -> hook::Changes {
         self.0.get().map_or_else(hook::Changes::default, |record| hook::Changes {
             tools: record.tools.clone(),

@@ -14,7 +14,8 @@ use alloc::borrow::Cow;
 
 impl Session {
     /// Whether the event is a timer that the session does not wait for any more: it was withdrawn, replaced or taken already. The driver
-    /// cannot know that, and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's mistake.
+    /// cannot know that, and nothing is lost with it. A ticket that is open for something else, or that was never given, is the driver's
+    /// mistake.
     pub(super) fn is_late(&self, event: &Event) -> bool {
         let (Event::RetryTimeout { ticket } | Event::DeadlineReached { ticket }) = event else { return false };
         let was_given = self.next_ticket.has_given(*ticket);
@@ -145,12 +146,12 @@ impl Session {
         let limits = &self.config.limits;
         let spent = self.ledger.tool_calls;
         let limit = limits.max_tool_calls.unwrap_or(spent);
-        // Calls that failed are why it ends, whatever there would have been no room for behind them. And where those in front were not run after
-        // all, because they went in circles, there is room.
+        // Failed calls are the reason of the end, whether or not the limit had room for the calls after them. And if earlier calls did not
+        // run because they repeated, there is room.
         if self.held.refuses_calls() && spent >= limit && !self.fails_too_often() {
             return Some(LimitReached { kind: LimitKind::ToolCalls, spent, limit });
         }
-        // Without a limit on money, nobody has to know what the call may cost.
+        // Without a limit on money, the cost of the call does not matter.
         let price = limits.max_cost_nano_usd.and_then(|_| self.config.price(self.calls.model_index()));
         let output_tokens = u64::from(self.config.max_output_tokens(self.calls.model_index()));
         let reservation = price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));

@@ -61,8 +61,8 @@ impl Deadline {
 }
 
 impl Session {
-    /// Time goes on to an event. The time since the last one is not the turn's when no program drove the session: another one resumes it, or
-    /// the deadline went by unreported.
+    /// Advances the time to an event. The turn is not charged for time in which no program drove the session: another one resumes it,
+    /// or the deadline passed unreported.
     pub(super) fn pass_time(&mut self, at_ms: u64, event: &Event) {
         let resumes = matches!(event, Event::SessionResumed { .. } | Event::LlmInterrupted { .. });
         let is_unwatched = resumes || self.is_overdue(at_ms);
@@ -98,8 +98,8 @@ impl Session {
         Some(limit_ms.saturating_sub(self.deadline.used_ms(at_ms)))
     }
 
-    /// Whether the turn's time was up long before then, and nobody has said so. A driver that is there says so soon: one whose timer is
-    /// late does not get the time back.
+    /// Whether the turn's time was up long before, without a report. A running driver reports it soon, and one with a late timer does not
+    /// get the time back.
     fn is_overdue(&self, at_ms: u64) -> bool {
         let limit_ms = self.config.limits.max_wall_time_ms.filter(|_| self.deadline.armed.is_some());
         limit_ms.is_some_and(|limit_ms| self.deadline.used_ms(at_ms) > limit_ms.saturating_add(LATEST_TIMER_MS))
@@ -124,5 +124,5 @@ impl Session {
     }
 }
 
-/// How late a driver's timer may be, in milliseconds: longer, and nobody was there.
+/// How late the timer of a running driver may be, in milliseconds. A longer delay means that no driver ran.
 const LATEST_TIMER_MS: u64 = 60_000;

@@ -1,7 +1,7 @@
 //! Summarising the conversation: what is sent, what replaces what, and whether it helped.
 //!
-//! The history is cut before the last round whose results the model has not seen; what lies before the cut is replaced by a summary, what
-//! lies behind stays as it is.
+//! The history is cut before the last round whose results the model has not seen; a summary replaces what is before the
+//! cut; what is after it stays unchanged.
 
 use crate::conversation::{Answer, Block, Conversation, Input, Item};
 use crate::llm::{LlmResponse, ResponseBlock, StopReason};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Where summarising stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Compaction {
-    /// Why the next model call has to be a summary.
+    /// Why the next model call must be a summary.
     pub(super) due: Option<Cause>,
     /// Whether a summary was made or tried since the model last answered: then none is made because the conversation may be too long.
     tried: bool,
@@ -23,7 +23,7 @@ pub(super) struct Compaction {
     tried_in_turn: bool,
     /// Times in a row that the provider found the conversation too long.
     pub(super) overflows: u32,
-    /// Whether the one that the user asked for stands before one that was due already, which stays due if it is not made.
+    /// Whether the one that the user asked for comes before one that was due already, which stays due if it is not made.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     too_long: bool,
 }
@@ -47,8 +47,8 @@ impl Compaction {
         (self.tried, self.tried_in_turn) = (true, true);
     }
 
-    /// Whether one may be made because the conversation may be too long, or because it is: once between two answers, and after a word of the
-    /// user once more if it has to be. What failed once does not lock the session out.
+    /// Whether one may be made because the conversation may be too long, or because it is: once between two answers, and once more if
+    /// needed after a message of the user. A failed summary does not lock up the session.
     pub(super) const fn may_try(&self, is_too_long: bool) -> bool {
         if is_too_long { !self.tried_in_turn } else { !self.tried }
     }
@@ -81,7 +81,7 @@ pub(super) fn cut(conversation: &Conversation, is_continuing: bool) -> usize {
     conversation.len() - usize::from(conversation.has_results_due())
 }
 
-/// Whether a summary, however short, could save a fifth: what lies behind the cut stays.
+/// Whether a summary, however short, could save a fifth: what is after the cut stays.
 pub(super) fn may_help(conversation: &Conversation, is_continuing: bool) -> bool {
     let kept = conversation.last().filter(|_| conversation.has_results_due()).map_or(0, |item| item.bytes());
     cut(conversation, is_continuing) > 0 && saves_a_fifth(kept, conversation.bytes())
@@ -126,7 +126,7 @@ pub(super) fn summary(response: &LlmResponse) -> Result<String, String> {
     if text.trim().is_empty() { Err(String::from("the summary is empty")) } else { Ok(text) }
 }
 
-/// The conversation with everything before the cut replaced by the summary, or nothing when that saves less than a fifth.
+/// The conversation with everything before the cut replaced by the summary, or `None` if that saves less than a fifth.
 pub(super) fn replaced(conversation: &Conversation, is_continuing: bool, summary: &str) -> Option<Conversation> {
     let mut out = Conversation::new();
     out.push_input(Input::new(vec![format!("[Summary of the conversation until here]\n{summary}")]).ok()?);
@@ -140,7 +140,7 @@ const fn saves_a_fifth(after: u64, before: u64) -> bool {
     after.saturating_mul(5) <= before.saturating_mul(4)
 }
 
-/// The conversation with the results of its last round clipped, or nothing when there is nothing to clip.
+/// The conversation with the results of its last round clipped, or `None` if there is nothing to clip.
 pub(super) fn last_round_clipped(conversation: &Conversation) -> Option<Conversation> {
     let last = conversation.last()?;
     let Item::Round(round) = last.as_ref() else { return None };

@@ -50,7 +50,7 @@ impl SessionConfig {
         (self.system.len() + tools.sum::<usize>()) as u64 / 4
     }
 
-    /// The model at a position of the list, or the last one; nothing when the list is empty.
+    /// The model at a position of the list, or the last one; `None` if the list is empty.
     pub(crate) fn model(&self, index: usize) -> Option<&ModelConfig> {
         self.models.get(index).or_else(|| self.models.last())
     }

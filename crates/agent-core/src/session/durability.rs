@@ -1,7 +1,7 @@
-//! When the record of an event has to be durable.
+//! When the record of an event must be durable.
 //!
-//! The rule: before anything acts on the record outside the program, and before the event is acknowledged. A record that asks for nothing but
-//! a look at calls, or for nothing at all because other calls of its group still run, is written at once and made durable together with
+//! The rule: before anything acts on the record outside the program, and before the event is acknowledged. A record that asks for nothing
+//! but a look at calls, or for nothing at all because other calls of its group still run, is written at once and made durable together with
 //! the next one. So a round of a model's answer and a call that runs costs two syncs, not three; the notes about what begins cost none.
 //!
 //! | Event | What it asks for | Synced |
@@ -12,14 +12,14 @@
 //! | `ToolCompleted`, others of the group still run | nothing | with the last one of the group |
 //! | everything else | a model call, a hook, a timer, a prompt | at once |
 //!
-//! A crash of the computer can therefore lose an answer that was shown and on which nothing was done, or the result of a call that only read:
-//! both are asked for again.
+//! A crash of the computer can therefore lose an answer that was shown and on which nothing was done, or the result of a call that only
+//! read: both are asked for again.
 
 use super::Action;
 use super::event::Source;
 use serde::{Deserialize, Serialize};
 
-/// When the record of an event has to be durable: what a driver does before it performs a step.
+/// When the record of an event must be durable: what a driver ensures before it performs a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Durability {
     /// Before anything of the step is performed.

@@ -13,8 +13,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused. Only a timer may be late: that
-/// changes nothing and is no error.
+/// A fact. Answers carry the ticket of the action they answer; an answer whose ticket is not open is refused. Only a timer may be late:
+/// that changes nothing and is not an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// The host opened the session.
@@ -24,8 +24,8 @@ pub enum Event {
         /// The message.
         text: String,
     },
-    /// A message of the agent's own to its session, such as the report of what is missing. It belongs to the message before it and shares its
-    /// time. Blank ones are refused.
+    /// A message of the agent's own to its session, such as the report of what is missing. It belongs to the message before it and shares
+    /// its time. Blank ones are refused.
     FollowUp {
         /// The message.
         text: String,
@@ -65,7 +65,8 @@ pub enum Event {
     /// The user asked to end the session for good.
     ShutdownRequested,
     /// A program resumes the session that another one left. The first event of that program, with its time: the time since the last event
-    /// counts for no limit. What was in flight is answered here if it cannot be repeated; the rest is still [outstanding](super::Session::outstanding).
+    /// counts for no limit. What was in flight is answered here if it cannot be repeated; the rest is still
+    /// [outstanding](super::Session::outstanding).
     SessionResumed {
         /// Whether what was in flight had begun.
         #[serde(default)]
@@ -105,8 +106,8 @@ pub enum Event {
         /// The text that had come until then.
         partial_text: String,
     },
-    /// The model call was lost before its answer came, as when another program made it. What the call used is estimated and charged, and the
-    /// request is made again if the limits still allow it.
+    /// The model call was lost before its answer came, as when another program made it. What the call used is estimated and charged, and
+    /// the request is made again if the limits still allow it.
     LlmInterrupted {
         /// Of the model call.
         ticket: Ticket,

@@ -1,4 +1,4 @@
-//! What limits hold back, and what goes on once they are raised.
+//! What limits hold back, and what continues once they are raised.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ impl Held {
         self.stopped_by_limit
     }
 
-    /// Whether work that a limit stopped goes on behind what is under way: the limits were raised meanwhile.
+    /// Whether work that a limit stopped continues after the work in progress, because the limits were raised.
     pub(super) const fn is_raised(self) -> bool {
         self.stopped_by_limit && self.raised
     }

@@ -1,7 +1,7 @@
-//! A session as it is kept: what is read back has to be one that could have been. A session whose parts contradict each other would wait
-//! for what nobody was asked, so it is refused whole.
+//! The serialised session. Reading accepts only sessions that could have existed: one whose parts contradict each other would wait for an
+//! answer that was never requested.
 
-use super::{HookBook, Session, State};
+use super::{HookState, Session, State};
 use crate::conversation::{Answer, Item};
 use crate::hook::HookPoint;
 use crate::table::Label;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 impl Serialize for Session {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // The derived function, which is no method of the trait.
+        // The derived function, which is not a method of the trait.
         Self::serialize(self, serializer)
     }
 }
@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for Session {
 impl Session {
     /// Gives a session of version 1 of the forms what it lacks: it had no hooks, and was never in the states that are theirs.
     pub(crate) fn add_hooks(fields: &mut Map<String, Value>) -> Result<(), serde_json::Error> {
-        fields.insert("hooks".to_string(), serde_json::to_value(HookBook::default())?);
+        fields.insert("hooks".to_string(), serde_json::to_value(HookState::default())?);
         if let Some(Value::Array(totals)) = fields.get_mut("trace").and_then(|trace| trace.get_mut("totals"))
             && totals.len() == State::ALL.len() - HOOK_STATES.len()
         {
@@ -121,7 +121,7 @@ impl Session {
         faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what)
     }
 
-    /// Whether an answer of the model is going to be put behind the history.
+    /// Whether an answer of the model will be appended to the history.
     const fn is_answering(&self) -> bool {
         matches!(self.state, State::CallingLlm | State::SendingToolResults)
     }

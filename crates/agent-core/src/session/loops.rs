@@ -1,8 +1,8 @@
-//! The model goes round in circles: it is told once, and then the turn ends.
+//! Detects that the model repeats itself: it is warned once, and then the turn ends.
 //!
-//! A fold over the calls: how often the same call with the same result came in a row, and how many calls failed in a row. At half of a limit
-//! the rest of the answer does not run and the model is told, at the limit the rows of `CheckingBudget` end the turn. Absent: limits; without
-//! one there is no circle.
+//! A fold over the calls: how often the same call with the same result came in a row, and how many calls failed in a row. At half of a
+//! limit the rest of the answer does not run and the model is warned; at the limit the rows of `CheckingBudget` end the turn. Absent:
+//! limits; without one there is no circle.
 
 use super::Session;
 use super::batch::Counts;
@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Repetition {
     fingerprint: u64,
     pub(super) times: u32,
-    /// Whether the model was told in this turn.
+    /// Whether the model was warned in this turn.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     warned: bool,
 }
 
 impl Session {
-    /// Tells the model, once a turn, that it is half on the way to a limit that ends the turn.
+    /// Warns the model, once a turn, halfway to a limit that ends the turn.
     pub(super) fn warn_of_loop(&mut self) {
         if self.repetition.warned {
             return;
@@ -68,7 +68,7 @@ impl Progress {
     }
 }
 
-/// How far calls may go in circles before no further one of an answer runs: the model is told first, and then the turn ends.
+/// How often calls may repeat or fail before the rest of an answer does not run: first with a warning to the model, then the turn ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
     failures: Option<u32>,
@@ -95,7 +95,8 @@ impl Most {
         self.repetitions.is_some_and(|most| times >= most).then_some("the same call was repeated too often")
     }
 
-    /// How many calls may run beside each other, and how many of the same: no more than may fail, or be repeated, before no further one runs.
+    /// How many calls may run beside each other, and how many of the same: no more than may fail, or be repeated, before no further one
+    /// runs.
     pub(super) fn left(&self, progress: &Progress) -> (Option<u32>, Option<u32>) {
         let left = |most: Option<u32>, count: u32| most.map(|most| most.saturating_sub(count).max(1));
         (left(self.failures, progress.failures_in_row), left(self.repetitions, progress.repetition.times))

@@ -1,7 +1,7 @@
 //! The session machine: one conversation between a user, a model and its tools.
 //!
 //! A driver reports [`Event`]s and performs the [`Action`]s that [`Session::step`] returns; nothing else decides what the agent does.
-//! What moves where stands in [`table`]. One step is five moves:
+//! What moves where is in [`table`]. One step is five moves:
 //!
 //! ```text
 //! event -> classify (read data, decide guards) -> Trigger | Rejected
@@ -46,11 +46,11 @@ mod loops;
 mod model_call;
 mod outbox;
 mod outcome;
-mod rare;
 mod render;
 mod replaced;
 mod reply;
 mod resumed;
+mod sparse;
 mod step;
 mod stepping;
 mod stop;
@@ -96,7 +96,7 @@ use statetable::{Machine, Proved, Rendering};
 use step::note;
 use stop::{Notice, Stop};
 use used_ids::UsedIds;
-use user_hooks::HookBook;
+use user_hooks::HookState;
 
 /// A session. See the [module](self) for how to drive it.
 ///
@@ -132,7 +132,7 @@ pub struct Session {
     context: Context,
     repetition: Repetition,
     deadline: Deadline,
-    hooks: HookBook,
+    hooks: HookState,
 
     cancel: Stop,
     /// What the next `DisplayError` says.
@@ -179,7 +179,7 @@ impl Session {
             context: Context::new(config.fixed_tokens()),
             repetition: Repetition::default(),
             deadline: Deadline::default(),
-            hooks: HookBook::default(),
+            hooks: HookState::default(),
             cancel: Stop::default(),
             notice: Notice::default(),
             held: Held::default(),
@@ -193,8 +193,8 @@ impl Session {
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
     ///
-    /// A timer that fires just before it is withdrawn is no error: the step [is empty](Step::is_empty), and the session is as it was. Late
-    /// answers to anything else are refused, because what they carry is lost.
+    /// A timer that fires just before it is withdrawn is not an error: the step [is empty](Step::is_empty), and the session is as it was.
+    /// Late answers to anything else are refused, because what they carry is lost.
     ///
     /// # Errors
     /// [`Rejected`] when the event does not fit; the session is then as it was before.
@@ -205,7 +205,7 @@ impl Session {
         Ok(step)
     }
 
-    /// The same with a step that was used before. Without actions nothing follows from what it tells besides.
+    /// The same with a step that was used before. Without actions its notes have no effect either.
     pub(crate) fn step_into(
         &mut self,
         at_ms: u64,
@@ -219,7 +219,7 @@ impl Session {
         Ok(())
     }
 
-    /// Everything that was asked and is not answered, with the same tickets, so that a driver can go on after a restart. What was asked
+    /// Every requested action that has no answer yet, with its ticket, so that a driver can continue after a restart. What was asked
     /// before a cancel is marked as cancelled: the driver answers that it was stopped, and starts nothing.
     #[must_use]
     pub fn outstanding(&self) -> Vec<Outstanding> {
@@ -353,8 +353,8 @@ impl Session {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outstanding {
-    /// What was asked.
+    /// The requested action.
     pub action: Action,
-    /// Whether it was cancelled since.
+    /// Whether it has been cancelled.
     pub is_cancelled: bool,
 }

@@ -103,7 +103,7 @@ impl Session {
         }
     }
 
-    /// Nobody knows how far the model call came: its request counts as used, and what the call was made for stays due.
+    /// The progress of the model call is unknown: its request counts as used, and its purpose stays due.
     pub(super) fn absorb_interruption(&mut self, trigger: Trigger) {
         self.charge_partial(PartialAnswer::default());
         if trigger == Trigger::LlmAborted {
@@ -124,13 +124,13 @@ impl Session {
         }
     }
 
-    /// What came of an answer goes into the history behind the messages that led to it.
+    /// Appends the kept part of an answer to the history, after the messages that led to it.
     fn keep_partial(&mut self, kept: Kept) {
         self.commit_input();
         self.push_kept(kept);
     }
 
-    /// Puts an answer without its proper end behind the history. The model is told with the next message.
+    /// Appends an answer without a proper end to the history. The next message has a note about it for the model.
     fn push_kept(&mut self, Kept { answer, note }: Kept) {
         answer.text_into(self.run.current().text_mut());
         let _ = self.conversation.push_answer(answer);
@@ -191,7 +191,7 @@ impl Session {
         self.calls.fall_back(self.next_model());
         self.context.forget();
         let to = self.config.model_id(self.calls.model_index());
-        // The turn goes on: this is no error of the run.
+        // The turn continues: this is not an error of the run.
         let message = format!("{}; continuing with model {to} instead of {from}", error.message);
         self.notice.say(message, Vec::new());
     }

@@ -1,6 +1,6 @@
-//! What waits to be sent to the model: messages of the user, and what the session has to say besides.
+//! What waits to be sent to the model: messages of the user, and what the session must say besides.
 
-use super::rare::Rare;
+use super::sparse::Sparse;
 use crate::conversation::{Input, non_blank};
 use alloc::string::String;
 use alloc::vec;
@@ -16,12 +16,12 @@ pub(super) struct Outbox {
     /// Messages that came while the session was busy. They go out when the model is asked for something new, or with results.
     queue: Vec<String>,
     /// Messages that wait for the end of the turn.
-    #[serde(default, skip_serializing_if = "Rare::is_default")]
-    waiting: Rare<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Sparse::is_default")]
+    waiting: Sparse<Vec<String>>,
     /// The message that this step takes back.
     #[serde(skip)]
-    withdrawn: Rare<String>,
-    /// What the model has to know besides, such as what a formatter changed. It goes out before the messages.
+    withdrawn: Sparse<String>,
+    /// What the model must know besides, such as what a formatter changed. It goes out before the messages.
     notes: Vec<String>,
 }
 

@@ -38,7 +38,7 @@ pub enum OutcomeKind {
     Success,
     /// It failed for a reason that has no kind of its own.
     Failed,
-    /// The provider refused the key, or there is none.
+    /// The provider refused the key, or no key is set.
     Authentication,
     /// A limit on calls ended it.
     CallLimit,
@@ -177,7 +177,7 @@ impl Run {
         self.end(Ending::Limit(reached.kind));
     }
 
-    /// How it ends, unless it goes on.
+    /// The outcome, unless the turn continues.
     pub(super) fn end(&mut self, ending: Ending) {
         self.ending = Some(ending);
     }
@@ -225,7 +225,7 @@ impl Run {
         (self.ending, self.error, self.is_summary) = (None, None, false);
     }
 
-    /// Whether a limit ended it that, once raised, lets it go on. What was repeated, and what took too long, waits for the user.
+    /// Whether a limit ended it that, once raised, lets it continue. After repetitions or a timeout the session waits for the user.
     const fn is_stopped_by_limit(&self) -> bool {
         match &self.ending {
             Some(Ending::Limit(kind)) => match kind {

@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What an action was given when its row fired, beside what stands in the session.
+/// What an action was given when its row fired, beside what is in the session.
 pub(super) enum Issued {
     /// A ticket; that of nothing where no answer is expected.
     Ticket(Ticket),
@@ -49,8 +49,8 @@ impl State {
 }
 
 impl Session {
-    /// What a label of a row changes in the session: it gives a ticket, counts, and takes out what is handed over. Nothing when there is nothing
-    /// to do it with.
+    /// What a label of a row changes in the session: it gives a ticket, counts, and takes out what is handed over. `None` if there is
+    /// nothing to do it with.
     #[inline]
     pub(super) fn issue(&mut self, kind: ActionKind) -> Option<Issued> {
         let ticket = match kind {
@@ -156,7 +156,7 @@ impl Session {
         (at_most(failures), at_most(alike))
     }
 
-    /// Gives the next group of calls, which count from now on; nothing when there is no batch.
+    /// Gives the next group of calls, which count from now on; `None` if there is no batch.
     fn emit_group(&mut self) -> Option<()> {
         let (most, alike) = self.most_in_group();
         let emitted = self.batch.as_mut()?.emit_group(most, alike);

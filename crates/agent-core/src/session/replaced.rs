@@ -1,5 +1,5 @@
-//! What the model call in flight was made with, while another configuration has come since: it stays that of its model, and is told again as
-//! it was asked.
+//! The configuration of a model call in flight, once another one has replaced it: the call keeps its model, and a repeated request is
+//! unchanged.
 
 use super::{ActionKind, ModelConfig, Session, SessionConfig};
 use crate::budget::Price;

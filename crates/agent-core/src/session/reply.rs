@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// An answer, judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Reply {
-    /// It asks for tools. Calls whose arguments cannot be used stand with what the model is told about them.
+    /// It asks for tools. `unusable` has calls with unusable arguments, each with the message for the model.
     Calls { answer: Answer, unusable: BTreeMap<CallId, String> },
     /// The provider paused it; sending it back continues it.
     Paused(Answer),
@@ -33,8 +33,8 @@ pub(super) enum Reply {
     },
 }
 
-/// What stays of an answer that has no proper end, and what the model is told about that with the next message. The answer itself stays as it
-/// came: words that the model did not write are not put into its mouth.
+/// What is kept of an answer without a proper end, and the note about it that goes to the model with the next message. The answer itself
+/// is kept unchanged: text that the model did not write is never attributed to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub(super) answer: Answer,
@@ -80,7 +80,7 @@ pub(super) fn judge(
         StopReason::Other(reason) if !has_calls && blocks.iter().all(is_silent) => {
             Reply::Unusable { reason: format!("the answer is empty and ended for an unknown reason: `{reason}`") }
         }
-        // Whether the model was done, nobody knows. Where a server gives no reason at all, its adapter has taken another sign for the end.
+        // The model may or may not be done. For a server that gives no reason at all, the adapter has detected the end by another sign.
         StopReason::Other(reason) if !has_calls && !reason.is_empty() => {
             let why = format!("the answer ended for an unknown reason: `{reason}`");
             cut(blocks, &why, "ended for an unknown reason")
@@ -123,7 +123,7 @@ fn without_calls(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks
 }
 
-/// What stays of an answer without its proper end, or nothing when it has no text. Thinking without a signature is left out, and so is
+/// What stays of an answer without its proper end, or `None` if it has no text. Thinking without a signature is left out, and so is
 /// thinking at the end, which led to nothing: providers refuse an answer that ends with it.
 pub(super) fn kept(mut blocks: Vec<Block>, what: &str) -> Option<Kept> {
     blocks.retain(|block| !matches!(block, Block::Thinking { signature: None, .. }));
@@ -188,7 +188,7 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
         self.blocks.push(block);
     }
 
-    /// A call as it may stand in the history: with an id of its own and arguments that are an object.
+    /// A call as it may be in the history: with an id of its own and arguments that are an object.
     fn call(&mut self, raw: &RawCall) -> ToolCall {
         let id = self.id(&raw.id);
         let arguments = if raw.complete {

@@ -23,14 +23,14 @@ pub type Reason = statetable::Reason<Objection>;
 /// All that one event did.
 pub type Step = statetable::Step<State, Trigger, Action, Notes>;
 
-/// What a step of a session tells besides.
+/// Further results of a step of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Notes {
     /// What was decided about calls, and why, in call order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rulings: Vec<Ruling>,
-    /// When the record of the event has to be durable.
+    /// When the record of the event must be durable.
     #[serde(skip)]
     pub durability: Durability,
     /// Whether a turn began: the model is asked something new. The calls that follow from one message are one turn.

@@ -1,4 +1,4 @@
-//! The stop of a turn, and what the user is told of its end.
+//! The stop of a turn, and the report of its end to the user.
 
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -1,9 +1,10 @@
-//! The session machine as data: every row. Its words stand in `labels.rs`.
+//! The session machine as data: every row. Its words are in `labels.rs`.
 //!
-//! Everything that affects transitions stands here. What does *not*: which trigger an event is (`classify`), what happens to its data
+//! Everything that affects transitions is here. What does *not*: which trigger an event is (`classify`), what happens to its data
 //! (`absorb`), what an action carries (`render`). Rows of a waiting state that begin with the same six triggers mean the same in each:
-//! input is queued, for the next results or for the end of the turn, and can be taken back as long as it is; limits and configuration are data, a cancel stops what is in flight and waits for its answer, a shutdown ends. Then follows
-//! what it means that another program resumes the session: what is in flight is repeated, unless a row says what became of it.
+//! input is queued, for the next results or for the end of the turn, and can be taken back as long as it is; limits and configuration are
+//! data, a cancel stops what is in flight and waits for its answer, a shutdown ends. Then follows what it means that another program
+//! resumes the session: what is in flight is repeated, unless a row says what became of it.
 //!
 //! Each state with its rows, wired to where they lead; dashed states decide at once, thick ones are the end, a loop stays. Generated from
 //! the table, as is the full grid of states and triggers in `docs/machines`.

@@ -38,8 +38,8 @@ impl Session {
         self.run.current().deny(denials);
     }
 
-    /// Counts the calls that have ended, in call order, up to the next that may still run. Once they have gone in circles for so long that the
-    /// model has to hear of it, those behind are not run. Returns whether it came to that.
+    /// Counts the calls that have ended, in call order, up to the next that may still run. Once they have repeated so
+    /// often that the model must be warned, later ones do not run. Returns whether that happened.
     fn count_calls(&mut self) -> bool {
         let (mut progress, most) = (self.progress(), self.most_in_circles());
         let Some(batch) = &mut self.batch else { return false };
@@ -168,7 +168,7 @@ impl Session {
         }
     }
 
-    /// The formatters changed files, which the model has to know before its next edit.
+    /// The formatters changed files, which the model must know before its next edit.
     pub(super) fn absorb_formatting(&mut self, report: FormatReport) {
         let is_done = !report.commit_due;
         if !report.changed_paths.is_empty() {
@@ -189,7 +189,7 @@ impl Session {
             return;
         }
         if is_users {
-            // Nobody objected.
+            // No hook objected.
             self.absorb_hook_report(HookReport::default());
         }
         if self.cancel.is_pending() {
@@ -206,7 +206,7 @@ impl Session {
             self.notify(message);
             self.run.current().end(Ending::HookStopped);
         } else {
-            // The turn goes on: this is no error of the run.
+            // The turn continues: this is not an error of the run.
             self.notice.say(message, Vec::new());
         }
     }

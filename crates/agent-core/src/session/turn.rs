@@ -2,7 +2,7 @@
 
 use super::compaction::Cause;
 use super::outcome::Ending;
-use super::user_hooks::HookBook;
+use super::user_hooks::HookState;
 use super::{Deadline, Repetition, Session, stop};
 use crate::budget::LimitKind;
 use alloc::format;
@@ -64,7 +64,7 @@ impl Session {
         self.compaction.request();
     }
 
-    /// Goes on with what a limit had stopped.
+    /// Continues what a limit had stopped.
     pub(super) fn resume(&mut self) {
         self.begin_work();
         // A paused answer is continued first, as it would have been without the limit.
@@ -89,7 +89,7 @@ impl Session {
     /// The cancelled turn has come to rest.
     pub(super) fn settle_cancel(&mut self) {
         let reason = self.cancel.settle();
-        // A question and a wait are withdrawn, and nobody answers that.
+        // A question and a wait are withdrawn; a withdrawal has no answer.
         self.asked.close();
         self.calls.end_wait();
         self.close_batch("cancelled");
@@ -113,7 +113,7 @@ impl Session {
         self.charge_open_call();
         self.close_batch("the session was ended");
         self.reply = None;
-        self.hooks = HookBook::default();
+        self.hooks = HookState::default();
         self.outbox.queue_all();
         if let Some(run) = self.run.unfinished() {
             run.end(Ending::Cancelled);
@@ -149,7 +149,7 @@ impl Session {
         }
     }
 
-    /// Whether the next request lets the model go on with an answer that was paused. With anything new to be said that answer is closed.
+    /// Whether the next request continues a paused answer. A new message or note closes that answer.
     pub(super) fn is_continuing(&self) -> bool {
         self.conversation.is_paused() && !self.outbox.has_unsent()
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct UsedIds {
     /// In the order in which they came.
     ids: Vec<CallId>,
-    /// Positions in the list, counted from 1, each at its id's fingerprint or behind; 0 is free. A power of two, or none at all.
+    /// Positions in the list, counted from 1, each at its id's fingerprint or after it; 0 is free. A power of two, or none.
     places: Vec<u32>,
 }
 
@@ -66,7 +66,7 @@ impl From<Vec<CallId>> for UsedIds {
     fn from(ids: Vec<CallId>) -> Self {
         let mut used = Self::default();
         for id in ids {
-            // Kept ids come from outside: one that stands twice counts once.
+            // Kept ids come from outside: one that occurs twice counts once.
             if !used.contains(id.as_str()) {
                 used.add(id);
             }

@@ -1,6 +1,6 @@
 //! The user's own hooks: when they run, what they receive, and what their answers cause.
 //!
-//! Where none is configured for a point, nothing here says so and the session goes on without a word to the driver.
+//! A point without a hook is passed at once: the driver gets no action for it.
 
 use super::Session;
 use super::batch::Batch;
@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 
 /// What a session knows of the user's hooks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct HookBook {
-    /// What they run on, until it is decided where to go on.
+pub(super) struct HookState {
+    /// What they run on, until the next row is decided.
     run: Option<Box<Running>>,
     /// How many of the pending messages, from the first, they let pass.
     vetted: usize,
@@ -37,15 +37,15 @@ pub(super) struct HookBook {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Running {
     occasion: HookOccasion,
-    /// Whether something is to be sent afterwards.
+    /// Whether something will be sent afterwards.
     goes_on: bool,
     /// Whether they ran for a configuration that has been replaced since.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     is_outdated: bool,
 }
 
-impl HookBook {
-    /// Whether hooks run, or it is not decided yet where to go on after them.
+impl HookState {
+    /// Whether hooks run, or the row after them is not decided yet.
     pub(super) const fn is_running(&self) -> bool {
         self.run.is_some()
     }
@@ -70,7 +70,7 @@ impl HookBook {
         self.vetted
     }
 
-    /// Whether something is to be sent after them.
+    /// Whether something will be sent after them.
     pub(super) fn goes_on(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.goes_on)
     }
@@ -84,7 +84,7 @@ impl HookBook {
         self.run = Some(Box::new(Running { occasion, goes_on: false, is_outdated: false }));
     }
 
-    /// It is decided where to go on.
+    /// Forgets what the hooks ran on: the row after them is decided.
     pub(super) fn close(&mut self) {
         self.run = None;
     }
@@ -133,7 +133,7 @@ impl Session {
         self.config.hooks.contains(&HookPoint::SessionEnd) && !self.hooks.has_ended
     }
 
-    /// What the user's hooks have to see before the next request.
+    /// What the user's hooks must see before the next request.
     pub(super) fn hooks_before_request(&self) -> Option<HookOccasion> {
         let (points, book) = (&self.config.hooks, &self.hooks);
         if points.contains(&HookPoint::SessionStart) && !book.has_started {
@@ -150,7 +150,7 @@ impl Session {
         is_due.then(|| HookOccasion::UserPromptSubmit { prompt: new.join("\n\n") })
     }
 
-    /// What the user's hooks have to see before the turn ends.
+    /// What the user's hooks must see before the turn ends.
     pub(super) fn hooks_before_stop(&self) -> Option<HookOccasion> {
         let text = || self.run.text().to_string();
         let is_due = self.config.hooks.contains(&HookPoint::Stop);
@@ -212,7 +212,7 @@ impl Session {
         all
     }
 
-    /// What the model is told by hooks, with the next request.
+    /// Notes of hooks that the next request takes to the model.
     pub(super) fn tell_model(&mut self, context: Vec<String>) {
         context.into_iter().for_each(|text| self.outbox.note(format!("[From a hook: {text}]")));
     }
@@ -224,7 +224,7 @@ impl Session {
         }
     }
 
-    /// The calls that ran, for the hooks behind them.
+    /// The calls that ran, for the hooks after them.
     pub(super) fn open_hooks_on_calls(&mut self) {
         let Some(calls) = self.batch.as_deref().map(Batch::ended) else { return };
         self.hooks.open(HookOccasion::PostToolUse { calls });
@@ -235,7 +235,7 @@ impl Session {
         self.tell_model(report.context.into_iter().chain(objection).collect());
     }
 
-    /// Whether the turn goes on. Without a message that opened it there is nothing to go on with.
+    /// Whether the turn continues. It cannot without the message that opened it.
     fn absorb_prompt_verdict(&mut self, report: HookReport) -> bool {
         let Some(reason) = report.block else {
             self.hooks.vetted = self.outbox.pending().len();
@@ -267,7 +267,7 @@ impl Session {
         false
     }
 
-    /// Whether the turn goes on with what the hook says.
+    /// Whether the turn continues with the text of the hook.
     fn absorb_stop_verdict(&mut self, report: HookReport) -> bool {
         self.tell_model(report.context);
         let Some(reason) = report.block else { return false };

@@ -1,5 +1,5 @@
-//! Scenarios in text: what is reported to an agent, and what its two machines do. `config` and `bind` name commitments, what the lifecycle is
-//! told, and limits of the session; what else can be said of commitments stands in `agent_check::lifecycle`, of the session in
+//! Scenarios in text: what is reported to an agent, and what its two machines do. `config` and `bind` name commitments, what the lifecycle
+//! is told, and limits of the session; what else can be said of commitments stands in `agent_check::lifecycle`, of the session in
 //! `agent_check::session`.
 //!
 //! ```text
@@ -13,8 +13,8 @@
 //!     ^ check #1: test                       up: the lifecycle, on what followed
 //! ```
 //!
-//! `=` is the run's outcome where it is another than before. Whatever happens, a refusal must leave both machines as they were, and the journal
-//! has to make the same agent.
+//! `=` is the run's outcome where it is another than before. Whatever happens, a refusal must leave both machines as they were, and the
+//! journal has to make the same agent.
 
 use crate::driver::Journal;
 use agent_check::lifecycle::{self as words, Tickets};

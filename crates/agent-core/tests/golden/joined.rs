@@ -1,5 +1,5 @@
-//! Journals that recorded session and lifecycle separately: read to the agent that today's tell of, and joined by the first event of a program
-//! that resumes it, wherever the program before left off.
+//! Journals that recorded session and lifecycle separately: read to the agent that today's tell of, and joined by the first event of a
+//! program that resumes it, wherever the program before left off.
 
 use crate::agent::{APART, records};
 use agent_core::agent::{Agent, Event, SIGNAL_TOOL, Step};

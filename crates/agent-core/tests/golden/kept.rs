@@ -1,4 +1,4 @@
-//! The kept files: where they are, how they are compared, and what the lines of one are.
+//! The kept files: where they are, and what the lines of one are.
 
 use agent_core::{journal, snapshot};
 use serde::Serialize;
@@ -28,7 +28,8 @@ pub(crate) fn read(form: &str, name: &str) -> String {
 /// What is kept in one version of a form.
 pub(crate) fn read_of(form: &str, version: u32, name: &str) -> String {
     let path = directory().join(format!("{form}/v{version}/{name}"));
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; UPDATE=1 writes it", path.display()))
+    fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; INSTA_UPDATE=always writes it", path.display()))
 }
 
 /// What is in a directory, in order.
@@ -37,25 +38,6 @@ pub(crate) fn names(of: &str) -> Vec<String> {
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
-}
-
-/// Where the kept file differs from this text, if it does; under `UPDATE=1` it is written anew instead.
-pub(crate) fn compare(name: &str, text: &str) -> Option<String> {
-    let path = directory().join(name);
-    let kept = fs::read_to_string(&path).unwrap_or_default();
-    if kept == text {
-        return None;
-    }
-    if std::env::var_os("UPDATE").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        return None;
-    }
-    let (was, is) = (kept.lines().chain([""]), text.lines().chain([""]));
-    let (number, (was, is)) = (1..).zip(was.zip(is)).find(|(_, (was, is))| was != is)?;
-    let same = was.bytes().zip(is.bytes()).take_while(|(a, b)| a == b).count().saturating_sub(40);
-    let part = |line: &str| line.chars().skip(same).take(160).collect::<String>();
-    Some(format!("{name}:{number}\n  kept:  …{}…\n  today: …{}…", part(was), part(is)))
 }
 
 pub(crate) fn lines(text: &str) -> Vec<&str> {
@@ -98,6 +80,6 @@ fn version(form: &str) -> u32 {
     }
 }
 
-fn directory() -> PathBuf {
+pub(crate) fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }

@@ -1,7 +1,7 @@
 //! Serialised forms that were written once must be read for ever, and must not change unnoticed.
 //!
-//! Scripted stories of the machines, and of an agent, bring about every kind of event and action. What they write now is compared with what is kept under
-//! `journal/v5` and `machines/v3`, named after the versions of the forms. `UPDATE=1` writes the files anew:
+//! Scripted stories of the machines, and of an agent, bring about every kind of event and action. What they write now is compared with what
+//! is kept under `journal/v5` and `machines/v3`, named after the versions of the forms. `INSTA_UPDATE=always` writes the files anew:
 //!
 //! * After a change that old programs and old files bear (a new kind, a new optional field), the files of this version are kept anew.
 //! * After any other change the version is raised first: the new files go to a new directory, and the old ones stay as they are, to be
@@ -21,6 +21,7 @@ mod session;
 mod timed;
 mod words;
 
+use agent_check::golden;
 use agent_core::agent::Event;
 use agent_core::job::Job;
 use agent_core::journal::{self, Format, FormatError, Record, ReplayError};
@@ -34,10 +35,8 @@ use std::fmt::Debug;
 
 #[test]
 fn what_is_written_today_is_what_was_kept() {
-    let mut changed = Vec::new();
-    for Kept { name, text } in everything() {
-        changed.extend(kept::compare(&name, &text));
-    }
+    let compare = |Kept { name, text }| golden::compare(&kept::directory().join(name), &text).err();
+    let changed: Vec<String> = everything().into_iter().filter_map(compare).collect();
     assert!(
         changed.is_empty(),
         "serialised forms changed; the head of this test says what to do\n{}",
@@ -166,8 +165,8 @@ fn a_journal_with_the_users_hooks_is_read_since_they_are_there() {
     }
 }
 
-/// A machine without what later versions count at other moments, and remember about it: failing calls and repetitions, what a run is for, and
-/// the time that it took.
+/// A machine without what later versions count at other moments, and remember about it: failing calls and repetitions, what a run is for,
+/// and the time that it took.
 fn uncounted<M: Machine>(machine: &M) -> Value {
     let mut all = serde_json::to_value(machine).unwrap();
     for (place, fields) in
@@ -214,8 +213,8 @@ fn check_earlier<M: Machine + PartialEq + Debug>(version: u32, name: &str) {
     assert!(serde_json::from_str::<M>(lines(&earlier)[0]).is_err());
 }
 
-/// A session of version 1 told the model in the answer itself that it was interrupted. Such a history stays as it is; the story of today says
-/// it with the next message, in more bytes.
+/// A session of version 1 told the model in the answer itself that it was interrupted. Such a history stays as it is; the story of today
+/// says it with the next message, in more bytes.
 fn with_notes_of_today(text: &str) -> String {
     let today = [
         (r#"{"Text":"The printer is"},{"Text":"\n[interrupted]"}"#, r#"{"Text":"The printer is"}"#),

@@ -1,5 +1,5 @@
-//! Every small change of the job's table is refused by the proof or noticed by a test: by the witnesses, which say what each event did, and,
-//! counted apart, by the grid of all pairs, which says it independently of the table, by the scenarios in text, and by the rules.
+//! Every small change of the job's table is refused by the proof or noticed by a test: by the witnesses, which say what each event did,
+//! and, counted apart, by the grid of all pairs, which says it independently of the table, by the scenarios in text, and by the rules.
 
 use crate::pairs::every_event_in;
 use crate::rules::RULES;

@@ -91,7 +91,8 @@ fn verifying(harness: &mut Harness, report: CheckReport) {
     harness.answer(0, report);
 }
 
-/// At work, with all that decides what the turn's end means, each with each: commitments, somebody who attends, what was signalled, a cancel.
+/// At work, with all that decides what the turn's end means, each with each: commitments, somebody who attends, what was signalled, a
+/// cancel.
 fn working() -> Vec<(String, Harness)> {
     let mut places = Vec::new();
     for (bound, commitments) in [("bound", config().commitments), ("unbound", Vec::new())] {

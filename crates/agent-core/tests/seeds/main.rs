@@ -1,5 +1,5 @@
 //! The five earlier designs that the machines grew from, the seeds: what each of them draws and says is data here, held against the tables
-//! and against runs of the real machines. `docs/seeds.md` is written from it; `UPDATE=1` writes it anew.
+//! and against runs of the real machines. `docs/seeds.md` is written from it; `INSTA_UPDATE=always` writes it anew.
 //!
 //! * [`seed`]: what a seed is, its projection, and the checks. [`data`]: the five seeds. [`page`]: the document.
 //! * [`walks`]: events in few words, which walk an edge. [`held`]: what a seed says in sentences, each with its test;

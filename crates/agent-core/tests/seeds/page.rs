@@ -2,23 +2,17 @@
 
 use crate::data::{SEED_000, SEED_001, SEED_002, SEED_003, SEED_004};
 use crate::seed::{Held, Seed, Seen, Shown};
+use agent_check::golden;
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
 use agent_core::session::table::TABLE as SESSION;
 use agent_core::table::{Label, Table};
 use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 #[test]
 fn the_page_is_up_to_date() {
-    let path = root().join("docs/seeds.md");
-    let page = page();
-    if fs::read_to_string(&path).is_ok_and(|found| found == page) {
-        return;
-    }
-    assert!(std::env::var_os("UPDATE").is_some(), "docs/seeds.md is stale, UPDATE=1 writes it anew: read what changed");
-    fs::write(path, page).unwrap();
+    golden::compare(&root().join("docs/seeds.md"), &page()).unwrap();
 }
 
 pub(crate) fn root() -> PathBuf {
@@ -114,7 +108,7 @@ fn quoted_word(word: &str) -> String {
 }
 
 const INTRODUCTION: &str = "\
-<!-- Made from crates/agent-core/tests/seeds by its tests. Do not edit: change the data there, then UPDATE=1 cargo test -p agent-core --test seeds. -->
+<!-- Made from crates/agent-core/tests/seeds by its tests. Do not edit: change the data there, then INSTA_UPDATE=always cargo test -p agent-core --test seeds. -->
 
 # The seeds
 

@@ -1,7 +1,7 @@
 //! What a seed is, and how this project's tables look through its eyes.
 //!
-//! Some states of ours stand for one state of the seed, some are states that it lacks, and the others are collapsed: a way through them is one
-//! edge, named by the trigger that began it.
+//! Some states of ours stand for one state of the seed, some are states that it lacks, and the others are collapsed: a way through them is
+//! one edge, named by the trigger that began it.
 
 use agent_core::table::{Label, Table};
 use std::collections::BTreeSet;

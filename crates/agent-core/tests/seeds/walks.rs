@@ -22,8 +22,8 @@ pub(crate) fn told(words: &str) -> (Script, Step) {
     (script, last)
 }
 
-/// The words of the session's scenarios. Pieces of text and progress leave no transition, nothing else does; their row is told all the same, if
-/// the step did what it names.
+/// The words of the session's scenarios. Pieces of text and progress leave no transition, nothing else does; their row is told all the
+/// same, if the step did what it names.
 pub(crate) fn session(words: &str) -> Vec<(State, Trigger, State)> {
     let (mut script, mut out) = (Script::default(), Vec::new());
     for line in words.split("; ") {

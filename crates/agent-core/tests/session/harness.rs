@@ -134,7 +134,8 @@ impl Harness {
     }
 }
 
-/// From anywhere, a cancel leads to the prompt and a shutdown to the end, given that the driver answers: one answer for each thing in flight.
+/// From anywhere, a cancel leads to the prompt and a shutdown to the end, given that the driver answers: one answer for each thing in
+/// flight.
 fn check_ways_out(session: &Session, now_ms: u64) {
     if matches!(session.state(), State::Ready | State::ShuttingDown) {
         return;

@@ -349,7 +349,8 @@ impl Write for FirstWord {
     }
 }
 
-/// What happens, with the events; of refusals what they say, and of those without a row the triggers. Stale tickets are the same everywhere.
+/// What happens, with the events; of refusals what they say, and of those without a row the triggers. Stale tickets are the same
+/// everywhere.
 fn show(grid: &mut String, place: &Place, outcomes: BTreeMap<Outcome, Vec<String>>) {
     let _ = writeln!(grid, "== {:?}: {}\n   after {}", place.0, place.1, place.2);
     let mut without_row = Vec::new();

@@ -1,4 +1,4 @@
-//! Scenarios in text: what is reported to a session, and what it asks for. `UPDATE=1` rewrites the answers in the files.
+//! Scenarios in text: what is reported to a session, and what it asks for. `INSTA_UPDATE=always` rewrites the answers in the files.
 //!
 //! ```text
 //! == a title begins a new, started session
@@ -8,8 +8,8 @@
 //!     - send #1 to first: user "hello"
 //! ```
 //!
-//! Lines that begin with `>` are read (see `agent_check::session`), indented lines are what came of them (see `show`). Whatever a scenario does, a
-//! refusal must leave the session as it was, and at the end the history must be sendable.
+//! Lines that begin with `>` are read (see `agent_check::session`), indented lines are what came of them (see `show`). Whatever a scenario
+//! does, a refusal must leave the session as it was, and at the end the history must be sendable.
 
 use crate::stage::table;
 use agent_check::quiet;

@@ -8,7 +8,7 @@
 //! The commit is on a reference of this working tree that no branch, push or `git log` shows. The file of the first step is there so that
 //! a crash between the two steps loses nothing: `undo` reads it too. The user's index and branches are not touched.
 //!
-//! Absent: what commands change. Nobody knows their files before they run; `undo` names the commands instead.
+//! Absent: what commands change. Their files are unknown before they run; `undo` names the commands instead.
 
 mod seal;
 mod stream;
@@ -29,7 +29,7 @@ use stream::When;
 
 /// Turns that are kept; older ones are forgotten.
 const TURNS_KEPT: usize = 200;
-/// And those that are older than this: git keeps the logs that hold what they name for 90 days, unless it is told otherwise.
+/// And those that are older than this: git keeps the logs that hold what they name for 90 days, unless it is configured otherwise.
 const DAYS_KEPT: u64 = 80;
 /// Commands of one turn that are kept.
 const COMMANDS_KEPT: usize = 50;
@@ -44,11 +44,11 @@ pub(crate) struct Turn {
     /// Whether its record has room on the disk and nothing else.
     has_only_begun: bool,
     paths: BTreeMap<String, Seen>,
-    /// Paths of which nothing could be kept.
+    /// Paths whose content could not be kept.
     unkept: BTreeMap<String, Unkept>,
     /// Which of them changed, and the record does not say so yet.
     unnoted: BTreeSet<String>,
-    /// Which of them changed: those that are to be told of, and those that were.
+    /// Which of them changed: those still to be reported, and those already reported.
     lost: Vec<String>,
     told: BTreeSet<String>,
     /// Commands that are not kept yet: a turn of commands only has nothing to go back to.
@@ -59,9 +59,9 @@ pub(crate) struct Turn {
     between: usize,
     /// Where the key is with which records are sealed.
     key: Option<PathBuf>,
-    /// All that stands in the record, for the seal.
+    /// All that is in the record, for the seal.
     contents: Contents,
-    /// The seal that stands there.
+    /// The seal that is there.
     seal: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl Unkept {
 }
 
 impl Turn {
-    /// A turn of which nothing is kept yet.
+    /// A turn without a record yet.
     pub(crate) fn new(config: &HooksConfig) -> Self {
         Self { key: config.record_key.clone(), ..Self::default() }
     }
@@ -120,7 +120,7 @@ impl Turn {
         self.paths.insert(path.to_owned(), Seen::Before(digest));
         match (&kept, now) {
             (Err(error), _) => {
-                // The caller tells of it.
+                // The caller reports it.
                 self.told.insert(path.to_owned());
                 drop(self.unkept.insert(path.to_owned(), Unkept::Unwritten(error.to_string())));
             }
@@ -197,8 +197,8 @@ impl Turn {
         Ok(Some(record))
     }
 
-    /// The calls that were to change these paths ended. Of a path that is as it was, nothing stays in the record; of another, how it is now.
-    /// `image` tells that. Returns the record if there is something in it to be stored.
+    /// The calls that were to change these paths ended. Of a path that is as it was, nothing stays in the record; of another, how it is
+    /// now, which `image` knows. Returns the record if there is something in it to be stored.
     pub(crate) fn settle(
         &mut self,
         repository: &Repository,
@@ -239,8 +239,8 @@ impl Turn {
         std::mem::take(&mut self.lost)
     }
 
-    /// The record of this name was stored. What comes next of the turn goes on from there, in a record that is begun now: the disk may be full when
-    /// the next call runs.
+    /// The record of this name was stored. The rest of the turn continues it in a record that is begun now: the disk may be
+    /// full when the next call runs.
     pub(crate) fn stored(&mut self, repository: &Repository, record: &str) {
         if self.name.as_deref() == Some(record) {
             self.is_stored = true;
@@ -256,7 +256,7 @@ impl Turn {
         }
     }
 
-    /// Adds to the file beside the repository, by one write, and reserves room on the disk behind it. Returns its name.
+    /// Adds to the file beside the repository, by one write, and reserves room on the disk after it. Returns its name.
     fn append(&mut self, repository: &Repository, entries: &[u8], reserve_bytes: u64) -> io::Result<String> {
         let name = self.name.get_or_insert_with(new_name);
         let path = record_of(name);
@@ -276,7 +276,7 @@ impl Turn {
             }
             None => None,
         };
-        // The files of the user are in it: nobody else reads it.
+        // It contains files of the user: no other user may read it.
         repository.own.append(&path, &bytes, reserve_bytes)?;
         self.has_only_begun = false;
         // What could not be written, on a full disk, is not part of what the next seal covers.
@@ -301,7 +301,7 @@ pub(crate) enum ImportError {
     Foreign,
 }
 
-/// A record as a part of what git imports at the date of "now", or nothing when it is not there, or not one of these.
+/// A record as a part of what git imports at the date of "now", or `None` if it is not there, or not one of these.
 pub(crate) fn dated_now(repository: &Repository, record: &str) -> Option<Vec<u8>> {
     let stream = repository.own.read(record_of(record), RECORD_LIMIT_BYTES).ok()??;
     stream::dated_now(stream::ours(record, &stream)?)
@@ -318,14 +318,14 @@ pub(crate) async fn store(git: &Git<'_>, repository: &Repository, record: &str) 
     turns::import(git, repository, record).await
 }
 
-/// Forgets the turns that are too many or too old, and says which cannot be. Starts no process while there are none, but for the first time where
-/// only git can list them.
+/// Forgets the turns that are too many or too old, and says which cannot be. Starts no process while there are none, but for the first time
+/// where only git can list them.
 pub(crate) async fn forget_oldest(git: &Git<'_>, repository: &Repository, is_first: bool) -> Option<String> {
     turns::forget_oldest(git, repository, TURNS_KEPT, DAYS_KEPT, is_first).await
 }
 
-/// With these arguments references get a log. `git gc` in another worktree of the repository does not look at this one's own references, and
-/// would remove what they name; at logs it does look, for as long as they are kept (90 days, unless the user says otherwise).
+/// With these arguments references get a log. `git gc` in another worktree of the repository does not look at this one's own references,
+/// and would remove what they name; at logs it does look, for as long as they are kept (90 days, unless the user says otherwise).
 pub(crate) const KEPT_EVERYWHERE: [&str; 2] = ["-c", "core.logAllRefUpdates=always"];
 
 /// The permissions of a file that are not those of most.
@@ -368,7 +368,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 
 /// The folder of the agent among git's own files.
 pub(crate) const FOLDER: &str = "agent";
-/// Kept free behind a record: enough to note some ten files that a full disk takes no more.
+/// Kept free after a record: enough to note some ten files when the disk is full.
 const RESERVE_BYTES: u64 = 4096;
 /// A longer record is not read: what is remembered of a turn is bounded.
 const RECORD_LIMIT_BYTES: u64 = 1024 * 1024 * 1024;

@@ -1,14 +1,15 @@
 //! Shows that a record of a turn is the agent's: a digest over all of it, with a key that commands cannot read.
 //!
-//! A record lies among git's own files, which commands can write where Landlock alone holds them. What they put there must not be what `undo` writes
-//! into the user's files.
+//! A record lies among git's own files, which commands can write where Landlock alone holds them. What they put there must not be what
+//! `undo` writes into the user's files.
 //!
 //! ```text
 //! Contents   every entry of the record, with a digest of what is in it
 //! Key        HMAC-SHA-256 (RFC 2104) over the turn's name and the entries
 //! ```
 //!
-//! Absent: that nothing was taken away. Who can write the repository can remove a record, or put an earlier one of the same turn in its place.
+//! Absent: that nothing was taken away. Who can write the repository can remove a record, or put an earlier one of the same turn in its
+//! place.
 
 use super::stream::{Entry, entries};
 use crate::objects::hex;
@@ -19,7 +20,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// What stands in a record: the mode and the digest of every entry, by its name in the tree.
+/// What is in a record: the mode and the digest of every entry, by its name in the tree.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents(BTreeMap<String, (String, [u8; 32])>);
 
@@ -44,7 +45,7 @@ impl Contents {
 pub(super) struct Key([u8; BYTES]);
 
 impl Key {
-    /// Reads the key, or makes one where there is none.
+    /// Reads the key, or makes one if none exists.
     pub(super) fn load(file: &Path) -> io::Result<Self> {
         match read(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -51,7 +51,7 @@ pub(super) enum Place {
     Absent(When, String),
     /// The permissions of a file that was there before.
     Mode(String),
-    /// A file that changed, of which nothing was kept.
+    /// A file that changed and whose content was not kept.
     Unkept(String),
     /// A file that someone else changed between two of the agent's changes, with the number of this change, and whether they left it there.
     Between(usize, String, bool),
@@ -103,8 +103,8 @@ pub(super) fn dated_now(record: &[u8]) -> Option<Vec<u8>> {
     Some([record.get(..first)?, COMMITTER.as_bytes(), b"now", rest.get(date..)?].concat())
 }
 
-/// The record, if it is one that this module wrote for this turn, and says nothing but how files were: `fast-import` takes commands that move
-/// branches, too, and a repository may come with a file in the place of a record.
+/// The record, if it is one that this module wrote for this turn, and says nothing but how files were: `fast-import` takes commands that
+/// move branches, too, and a repository may come with a file in place of a record.
 pub(super) fn ours<'a>(turn: &str, record: &'a [u8]) -> Option<&'a [u8]> {
     let mut rest = Lines(record);
     (rest.line()? == format!("commit {TURNS}{turn}")).then_some(())?;
@@ -228,7 +228,7 @@ pub(super) fn command(out: &mut Vec<u8>, number: usize, text: &str) {
     store(out, "100644", &format!("commands/{number}"), text.as_bytes());
 }
 
-/// Stores what shows that the agent wrote the record, in the place of what showed it before.
+/// Stores what shows that the agent wrote the record, in place of what showed it before.
 pub(super) fn seal(out: &mut Vec<u8>, former: Option<&str>, seal: &str) {
     if let Some(former) = former {
         remove(out, &format!("seal/{former}"));

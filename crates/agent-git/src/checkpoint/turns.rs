@@ -24,9 +24,9 @@ pub(crate) struct Change {
     pub(crate) after: BTreeMap<String, Image>,
     /// Permissions that files had before, where they were not the usual ones.
     pub(crate) modes: BTreeMap<String, u32>,
-    /// Files that someone else changed between two of the agent's changes: the number of each such change, and whether it left the file there.
+    /// Files that others changed between two of the agent's changes: the number of each such change, and whether it left the file there.
     pub(crate) mixed: BTreeMap<String, BTreeMap<usize, bool>>,
-    /// Files that changed and of which nothing was kept, and why.
+    /// Files that changed and whose content was not kept, and why.
     pub(crate) unkept: BTreeMap<String, String>,
     /// Commands that ran; what they changed is not known.
     pub(crate) commands: Vec<String>,

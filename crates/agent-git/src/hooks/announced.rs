@@ -1,7 +1,7 @@
 //! What calls are about to change, from when they are looked at until they run.
 //!
-//! A call may still be denied then, and what it names may be what nobody is to read. So all of it stays in memory until the call is permitted
-//! and runs.
+//! A call may still be denied then, and it may name files that must not be read. So all of it stays in memory until the call is
+//! permitted and runs.
 
 use super::{HIDDEN, RepositoryHooks};
 use crate::image::Image;

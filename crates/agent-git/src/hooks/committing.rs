@@ -67,14 +67,14 @@ impl RepositoryHooks {
         Ok(())
     }
 
-    /// Commits what an earlier attempt had to leave, if there is any: somebody else held the index. Says what came of it.
+    /// Commits what an earlier attempt left because another process held the index, and reports the result.
     pub async fn commit_left(&self, cancel: &dyn CancelSignal) -> Option<Result<CommitReport, HookError>> {
         let changes = self.memory().left.take()?;
         Some(self.commit(&changes, cancel).await)
     }
 
-    /// Commits; while somebody else holds the index or moves the branch, waits a while. A lock that has been there for longer is not waited for: it
-    /// belongs to an editor, or to a git that was killed.
+    /// Commits; while another process holds the index or moves the branch, waits a while. A lock that has been there for longer is not
+    /// waited for: it belongs to an editor, or to a git that was killed.
     async fn commit_patiently(
         &self,
         repository: &Repository,
@@ -150,8 +150,8 @@ impl RepositoryHooks {
             .collect()
     }
 
-    /// An agent that was killed between its changes and their commit has left a record of them. Where it says how a file was and how the agent left it,
-    /// and the file is still so, the change is the agent's.
+    /// An agent that was killed between its changes and their commit has left a record of them. Where it says how a file was and how the
+    /// agent left it, and the file is still so, the change is the agent's.
     async fn look_back(&self, repository: &Repository, paths: &BTreeSet<String>, cancel: &dyn CancelSignal) {
         let is_known = |path: &String| !self.memory().before.bases(path).is_empty();
         if self.memory().looked_back || paths.iter().all(is_known) {

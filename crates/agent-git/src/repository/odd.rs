@@ -19,7 +19,7 @@ impl Repository {
         let common = COMMON_DIRECTORIES.iter().map(|path| (&self.common, *path, FileType::Directory));
         let common = common
             .chain(COMMON_FILES.iter().copied().chain(branch).map(|path| (&self.common, path, FileType::RegularFile)));
-        // Where references are in tables, a file says so in the place of the directory.
+        // Where references are in tables, a file says so in place of the directory.
         let has_tables = self.common.kind("reftable").is_ok_and(|kind| kind == Some(FileType::Directory));
         let is_meant = |path: &str| !(has_tables && path.starts_with("refs/heads"));
         let all = own.chain(common).filter(|(_, path, _)| is_meant(path));
@@ -59,7 +59,7 @@ fn found_instead(tree: &Tree, path: &str, expected: FileType) -> Option<String> 
     Some(refused(tree, path, found))
 }
 
-/// Git reads most of these as a whole, whatever their size is, and a file with holes in it costs whoever makes it nothing.
+/// Git reads most of these as a whole, whatever their size is, and a file with holes costs its author nothing.
 fn most_bytes(path: &str) -> u64 {
     match path {
         "HEAD" | "commondir" | "gitdir" => REFERENCE_LIMIT_BYTES,
@@ -82,7 +82,8 @@ fn is_loop(error: &io::Error) -> bool {
 
 /// Of configurations and of lists that people write.
 const TEXT_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
-/// What is there of these in a working tree's own part, and in the part that working trees share. A path stands for what it leads through, too.
+/// What is there of these in a working tree's own part, and in the part that working trees share. A path stands for what it leads through,
+/// too.
 const OWN_DIRECTORIES: &[&str] = &[
     "agent/locks",
     "refs/worktree/agent/turns",

@@ -21,7 +21,7 @@ pub fn open_path(path: &Path) -> Option<File> {
 }
 
 pub(super) fn read_at_most(file: File, limit_bytes: u64) -> io::Result<Vec<u8>> {
-    // It may be full of holes, and as long as anybody likes: that is known without reading up to the limit.
+    // It may be full of holes and have any length, so the length is checked before reading up to the limit.
     if file.metadata()?.len() > limit_bytes {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
@@ -33,7 +33,7 @@ pub(super) fn read_at_most(file: File, limit_bytes: u64) -> io::Result<Vec<u8>> 
     }
 }
 
-/// Refuses what is no regular file: reading a pipe would wait for ever, and a device has no end.
+/// Refuses what is not a regular file: reading a pipe would wait forever, and a device has no end.
 pub(super) fn regular(file: OwnedFd) -> io::Result<File> {
     match FileType::from_raw_mode(fstat(&file)?.st_mode) {
         FileType::RegularFile => Ok(File::from(file)),

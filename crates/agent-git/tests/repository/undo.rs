@@ -156,7 +156,7 @@ fn each_version_of_each_file_is_named() {
         agent.change("a.rs", Some(ours));
         agent.check(&["a.rs"]);
     }
-    std::fs::remove_file(repo.project.join("new.rs")).unwrap();
+    fs::remove_file(repo.project.join("new.rs")).unwrap();
     agent.change("new.rs", Some("n2\n"));
     agent.check(&["new.rs"]);
     let undone = take_back(&repo, 1).unwrap();

@@ -1,6 +1,6 @@
 //! A directory of copies, laid out like the repository, in which a formatter may do what it likes.
 //!
-//! What configures the formatter is found by walking up from a file, so links to those files stand beside the copies.
+//! What configures the formatter is found by walking up from a file, so links to those files are beside the copies.
 
 use super::config::SettingsFile;
 use agent_git::{Image, Tree};
@@ -53,7 +53,7 @@ impl Copies {
         self.directory.path().join(path)
     }
 
-    /// What became of a copy: its text, or nothing when it is no file with something in it any more.
+    /// What became of a copy: its text, or `None` if it is not a file with something in it any more.
     pub(crate) fn text(&self, path: &Path) -> Option<Vec<u8>> {
         // The formatter may have put links there.
         let copies = Tree::open(self.directory.path()).ok()?;

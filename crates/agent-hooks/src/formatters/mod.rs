@@ -41,7 +41,7 @@ impl Formatters {
         Self { formatters, runner, scratch: None, known: Mutex::default() }
     }
 
-    /// Makes copies in this directory. A runner with a sandbox has to be able to write it, under the same path.
+    /// Makes copies in this directory. A runner with a sandbox must be able to write it, under the same path.
     #[must_use]
     pub fn with_scratch(mut self, scratch: PathBuf) -> Self {
         self.scratch = Some(scratch);

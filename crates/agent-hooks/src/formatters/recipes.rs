@@ -37,7 +37,7 @@ const RECIPES: &[Recipe] = &[
     Recipe {
         program: "rustfmt",
         extensions: &["rs"],
-        // From a file it would go on to the modules that the file names.
+        // From a file it would continue to the modules that the file names.
         arguments: &["--edition={edition}"],
         settings: &[],
         new_files: true,
@@ -124,7 +124,8 @@ impl Recipe {
     }
 }
 
-/// The absolute path of a program outside of the workspace. A link is not followed to its end: some programs go by the name they are called.
+/// The absolute path of a program outside of the workspace. A link is not followed to its end: some programs go by the name they are
+/// called.
 fn find(search_path: &OsStr, name: &str, workspace: &Path) -> Option<PathBuf> {
     let is_outside = |file: &Path| file.canonicalize().is_ok_and(|file| !file.starts_with(workspace));
     env::split_paths(search_path)

@@ -8,7 +8,7 @@ use agent_types::tool::HookVerdict;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Debug, PartialEq)]
 pub(super) struct Said {
     pub(super) end: HookEnd,
@@ -70,7 +70,8 @@ pub(super) fn read(
     }
 }
 
-/// Whether its standard output is not whole. What was dropped is counted over both outputs, and of one that was cut as much is kept as may be.
+/// Whether its standard output is not whole. What was dropped is counted over both outputs, and of one that was cut as much is kept as may
+/// be.
 fn is_cut(output: &CommandOutput) -> bool {
     output.dropped_bytes > 0 && output.stdout.len() >= OUTPUT_LIMIT_BYTES
 }
@@ -92,8 +93,8 @@ fn passed(stdout: &str, is_cut: bool, point: HookPoint) -> Result<Said, String> 
     answer.at(point)
 }
 
-/// What stands before an answer, where there is one. Only what begins with an answer is taken for one, and an objection behind a line for people
-/// would be passed over.
+/// What comes before an answer, where there is one. Only output that begins with an answer counts as one, and an objection after a line
+/// for people would be passed over.
 fn before_answer(stdout: &str) -> Option<&'static str> {
     let text = stdout.trim_start_matches('\u{feff}').trim_start();
     let starts = text

@@ -13,17 +13,17 @@ pub struct UserHook {
     pub point: HookPoint,
     /// On what it runs there: a tool's name, `startup` or `resume` of a session, `manual` or `auto` of a summary.
     pub matcher: Matcher,
-    /// What a shell is given.
+    /// The command line for a shell.
     pub command: String,
     /// Time that it may take, in milliseconds.
     pub timeout_ms: u64,
-    /// What comes of a hook that does not do its work.
+    /// The effect of a hook that fails.
     pub on_failure: OnFailure,
     /// Where it runs, if it does.
     pub runs: Runs,
     /// The script that it runs. If it is another by then, the hook is not run, which is a failure of it.
     pub script: Option<Script>,
-    /// Whether it may answer for the user that a call is allowed. What commands of the model can change may not.
+    /// Whether it may allow a call in place of the user. Hooks that the model's commands can change may not.
     pub may_allow: bool,
 }
 
@@ -41,7 +41,7 @@ pub enum Runs {
     Nowhere(String),
 }
 
-/// What comes of a hook that could not be started, failed, took too long, or said what cannot be understood.
+/// The effect of a hook that could not be started, failed, took too long, or gave an unreadable answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
     /// The user is warned, and things take their course.
@@ -78,7 +78,7 @@ impl UserHook {
     /// The same, only on what the pattern matches.
     ///
     /// # Errors
-    /// [`HookConfigError`] when the pattern is none, or nothing at the point could match it.
+    /// [`HookConfigError`] when the pattern is invalid, or nothing at the point could match it.
     pub fn matching(mut self, pattern: &str) -> Result<Self, HookConfigError> {
         let point = self.point;
         let matcher = Matcher::parse(pattern).map_err(|error| HookConfigError::Matcher { point, error })?;
@@ -93,7 +93,7 @@ impl UserHook {
         Ok(self)
     }
 
-    /// The same with another limit of time.
+    /// The same with another time limit.
     ///
     /// # Errors
     /// [`HookConfigError::Timeout`] when it is nothing or more than an hour.
@@ -105,7 +105,7 @@ impl UserHook {
         Ok(self)
     }
 
-    /// The same, objecting when it fails.
+    /// The same, but a failure is an objection.
     ///
     /// # Errors
     /// [`HookConfigError::CannotBlock`] where there is nothing to object to.
@@ -117,21 +117,21 @@ impl UserHook {
         Ok(self)
     }
 
-    /// The same, only as long as this script is as it was.
+    /// The same, but only while this script is unchanged.
     #[must_use]
     pub fn with_script(mut self, script: Option<Script>) -> Self {
         self.script = script;
         self
     }
 
-    /// The same, run there.
+    /// The same, run in that place.
     #[must_use]
     pub fn run(mut self, runs: Runs) -> Self {
         self.runs = runs;
         self
     }
 
-    /// The same, without a word in what is allowed. It still may object.
+    /// The same, but it cannot allow calls. It still may object.
     #[must_use]
     pub const fn without_allowing(mut self) -> Self {
         self.may_allow = false;

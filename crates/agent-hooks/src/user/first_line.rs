@@ -5,19 +5,19 @@
 pub struct FirstLine<'a> {
     /// The `env` that looks for the interpreter, as an absolute path.
     pub through: Option<&'a str>,
-    /// The interpreter: an absolute path, or behind an `env` a name.
+    /// The interpreter: an absolute path, or a name after `env`.
     pub interpreter: &'a str,
     /// Letters that the interpreter is given before the script.
     pub options: Option<&'a str>,
 }
 
 impl<'a> FirstLine<'a> {
-    /// Reads the first line of a file's content, of which [`BYTES`](Self::BYTES) are enough. Nothing where it does not begin with
+    /// Reads the first line of a file's content, of which [`BYTES`](Self::BYTES) are enough. `None` if it does not begin with
     /// `#!`: then the content is for the shell, or no script.
     ///
     /// # Errors
-    /// Why the line is not understood. A relative interpreter, a word behind it that is no harmless option, and `env` with anything but a name
-    /// are not: each could be a file of the directory in which the script runs.
+    /// Why the line is not understood. A relative interpreter, a word after it that is not a harmless option, and `env` with anything but a
+    /// name are not: each could be a file of the directory in which the script runs.
     pub fn of(content: &'a [u8]) -> Result<Option<Self>, String> {
         let Some(rest) = content.strip_prefix(b"#!") else { return Ok(None) };
         let is_whole = rest.len() + 2 < Self::BYTES || rest.contains(&b'\n');
@@ -55,8 +55,8 @@ fn is_name(program: &str) -> bool {
         && !program.starts_with(['-', '.'])
 }
 
-/// Letters that make shells stricter or louder, and others quieter or stricter. None takes a value, loads anything, or has the interpreter read
-/// something else than the script: `sh -s` would run the hook's standard input.
+/// Letters that make shells stricter or louder, and others quieter or stricter. None takes a value, loads anything, or has the interpreter
+/// read something else than the script: `sh -s` would run the hook's standard input.
 fn is_plain_option(interpreter: &str, option: &str) -> bool {
     let plain = PLAIN_OPTIONS.iter().find(|(names, _)| names.iter().any(|name| interpreter.starts_with(name)));
     let letters = option.strip_prefix('-').filter(|letters| !letters.is_empty());

@@ -28,13 +28,13 @@ impl Matcher {
         }
     }
 
-    /// Whether everything is meant.
+    /// Whether it matches every name.
     #[must_use]
     pub const fn is_any(&self) -> bool {
         self.alternatives.is_empty()
     }
 
-    /// Whether this name is meant.
+    /// Whether it matches this name.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.is_any() || self.alternatives.iter().any(|pattern| fits(pattern, name))
@@ -46,7 +46,7 @@ impl Matcher {
         self.alternatives.iter().filter(fits_none).map(String::as_str)
     }
 
-    /// The names that are said in full, which somebody may have to know.
+    /// The names that are written in full, to check that they are known.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.alternatives.iter().map(String::as_str).filter(|name| !name.contains('*'))
     }
@@ -70,7 +70,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{pattern}` is not a list of names separated by `|`, with `*` for any characters")]
 pub struct MatcherError {
-    /// What was said.
+    /// The pattern as written.
     pub pattern: String,
 }
 

@@ -10,7 +10,7 @@
 //! 1. A hook that fails is reported, and lets pass what it was asked about unless it is configured to block.
 //! 2. Nothing that it started is left when it has been run, and nothing of what it prints beyond a limit is kept.
 //! 3. What runs outside of the sandbox for a repository is a copy of the bytes that were trusted.
-//! 4. The order is that of the configuration. Behind an objection that decides, no further hook runs.
+//! 4. The order is that of the configuration. After an objection that decides, no further hook runs.
 
 mod answer;
 mod config;
@@ -52,7 +52,7 @@ impl std::fmt::Debug for UserHooks {
 }
 
 impl UserHooks {
-    /// Hooks that run in a directory, which has to be absolute: with the first runner, or with the second those that want a sandbox.
+    /// Hooks that run in a directory, which must be absolute: with the first runner, or with the second those that want a sandbox.
     #[must_use]
     pub fn new(
         hooks: Vec<UserHook>,
@@ -63,7 +63,7 @@ impl UserHooks {
         Self { hooks, directory, session_id: OnceLock::new(), runner, sandboxed }
     }
 
-    /// Says which session it is, once; until then hooks get an empty id.
+    /// Sets the id of the session, once; until then hooks get an empty id.
     pub fn is_of(&self, session_id: &str) {
         // A session has one id; who says another is not believed.
         let _ = self.session_id.set(session_id.to_owned());
@@ -186,7 +186,7 @@ fn of_hook(hook: &UserHook, mut said: Said) -> Said {
     said
 }
 
-/// Adds what one hook said, and tells whether that decides.
+/// Adds the answer of one hook, and returns whether it decides.
 fn take(report: &mut HookReport, said: Said, point: HookPoint) -> bool {
     report.context.extend(said.context);
     report.stop = report.stop.take().or(said.stop);
@@ -202,7 +202,7 @@ fn take(report: &mut HookReport, said: Said, point: HookPoint) -> bool {
             None => reason,
         });
     }
-    // Behind the calls and at the end of a turn all problems are reported at once.
+    // After the calls and at the end of a turn all problems are reported at once.
     let is_decided = report.block.is_some() && matches!(point, HookPoint::UserPromptSubmit | HookPoint::PreCompact);
     is_decided || report.stop.is_some() || matches!(report.verdict, HookVerdict::Deny { .. })
 }

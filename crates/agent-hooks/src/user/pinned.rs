@@ -11,7 +11,8 @@
 //! 2. No shell reads the command. Every byte of it is a letter, a digit, or one of few signs that mean nothing to a shell either.
 //! 3. Whatever is not understood is refused. There is no list of forms that are dangerous.
 //!
-//! Absent: what the script itself does. It was shown when it was trusted, and names of the workspace in it mean what lies there when it runs.
+//! Absent: what the script itself does. It was shown when it was trusted, and names of the workspace in it mean what is there when it
+//! runs.
 
 use super::first_line::FirstLine;
 use super::script::{Script, digest};
@@ -92,7 +93,7 @@ impl PinnedScript {
         Ok(pinned)
     }
 
-    /// The script, with the content that it has to have.
+    /// The script, with the content that it must have.
     #[must_use]
     pub const fn script(&self) -> &Script {
         &self.script
@@ -131,8 +132,8 @@ impl PinnedScript {
         }
     }
 
-    /// The copy keeps the script's name, by which some interpreters tell what it is, and lies alone in its directory: nothing that lies beside
-    /// the script is found beside it.
+    /// The copy keeps the script's name, by which some interpreters tell what it is, and lies alone in its directory: nothing that lies
+    /// beside the script is found beside it.
     fn copy(&self, bytes: &[u8]) -> io::Result<(TempDir, PathBuf)> {
         self.grounds.check_copies().map_err(io::Error::other)?;
         let mut builder = fs::DirBuilder::new();
@@ -295,7 +296,7 @@ fn may_run(file: &Path) -> bool {
     file.is_file()
 }
 
-/// Each reads a script that it is given, and nothing that lies in its working directory.
+/// Each reads a script that it is given, and nothing that is in its working directory.
 const INTERPRETERS: &[&str] = &["sh", "bash", "dash", "python3", "node", "ruby", "perl"];
 const PROJECT: [&str; 2] = ["$AGENT_PROJECT_DIR", "${AGENT_PROJECT_DIR}"];
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";

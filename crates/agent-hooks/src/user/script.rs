@@ -1,7 +1,8 @@
 //! The file of a workspace that a hook's command begins with.
 //!
-//! Commands of the model write files of the workspace. So a script counts as what was trusted only as long as its bytes do. This is a look at
-//! the file before the hook runs, and no more: a hook for which it has to hold runs in the sandbox, or is a [`PinnedScript`](super::PinnedScript).
+//! Commands of the model write files of the workspace. So a script counts as what was trusted only as long as its bytes do. This is a look
+//! at the file before the hook runs, and no more: a hook for which it must hold runs in the sandbox, or is a
+//! [`PinnedScript`](super::PinnedScript).
 //!
 //! Absent: what the script calls, and files that a command names elsewhere than at its beginning.
 
@@ -17,7 +18,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// The file below `root` that a command begins with when it is run in a directory: by its path, or behind the name of an interpreter.
+    /// The file below `root` that a command begins with when it is run in a directory: by its path, or after the name of an interpreter.
     /// Nothing when it begins otherwise.
     #[must_use]
     pub fn named(command: &str, directory: &Path, root: &Path) -> Option<Self> {
@@ -44,7 +45,7 @@ impl Script {
         Self { path, content }
     }
 
-    /// The same file with the content that it has to have.
+    /// The same file with the content that it must have.
     #[must_use]
     pub fn expecting(self, content: String) -> Self {
         Self { content, ..self }
@@ -86,7 +87,7 @@ fn is_before_program(word: &str) -> bool {
     matches!(word, "exec" | "env" | "command") || word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// A word without its quotes, and with the one variable that hooks have; nothing when a shell would make something else of it.
+/// A word without its quotes, and with the one variable that hooks have; `None` if a shell would make something else of it.
 fn plain(word: &str, directory: &Path) -> Option<String> {
     let word = word.trim_end_matches(';');
     let unquoted = ['"', '\''].into_iter().find_map(|quote| word.strip_prefix(quote)?.strip_suffix(quote));

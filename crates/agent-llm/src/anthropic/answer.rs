@@ -151,7 +151,7 @@ impl Assembly {
         Ok(Heard::Something)
     }
 
-    /// Takes in a message: the whole answer, or the beginning of one. A server that goes on with code of the model's may send whole blocks
+    /// Takes in a message: the whole answer, or the beginning of one. A server that continues code of the model may send whole blocks
     /// there, and even the end.
     fn begin(&mut self, message: &MessageIn<'_>, deltas: &mut VecDeque<Delta>) -> Result<(), Broken> {
         self.model = text(message.model).unwrap_or_default().into_owned();

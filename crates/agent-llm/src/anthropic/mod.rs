@@ -5,7 +5,7 @@ mod request;
 mod server_tools;
 mod wire;
 
-use crate::client::{Client, Flavour};
+use crate::client::{ApiSpec, Client};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
 use crate::reader;
@@ -31,7 +31,7 @@ impl AnthropicProvider {
     /// # Errors
     /// [`ConfigError`] when the configuration cannot be used.
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
-        let client = Client::new(config, &FLAVOUR)?;
+        let client = Client::new(config, &SPEC)?;
         Ok(Self { client, fragments: fragments() })
     }
 
@@ -70,7 +70,7 @@ const MESSAGE_FRAME: &str = "message";
 /// Its member, and a request's, that names where the server runs code.
 const CONTAINER: &str = "container";
 
-pub(crate) const FLAVOUR: Flavour = Flavour {
+pub(crate) const SPEC: ApiSpec = ApiSpec {
     dialect: DIALECT,
     default_base_url: "https://api.anthropic.com",
     superfluous: &["/v1/messages", "/v1"],

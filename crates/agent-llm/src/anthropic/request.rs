@@ -174,7 +174,7 @@ fn push_blocks<'a>(out: &mut Vec<u8>, blocks: impl Iterator<Item = &'a Block>) -
     Ok(())
 }
 
-/// Writes the messages: adjacent content of one role is one message, and a message without content is none.
+/// Writes the messages: adjacent content of one role is one message, and a message without content is left out.
 fn push_messages(out: &mut Vec<u8>, items: &mut dyn Iterator<Item = &Fragment>) {
     let mut open: Option<&str> = None;
     // Where the last block of each of the last two user messages ends.

@@ -1,4 +1,4 @@
-//! Calls of the server's own tools. Most stand in an answer with their result; one that a cut or a pause left without it is refused in any
+//! Calls of the server's own tools. Most are in an answer with their result; one that a cut or a pause left without it is refused in any
 //! request but the one that continues the answer.
 
 use super::DIALECT;

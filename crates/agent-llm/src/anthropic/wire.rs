@@ -86,7 +86,7 @@ pub(super) struct MessageIn<'a> {
     pub(super) container: Option<&'a RawValue>,
 }
 
-/// What tells a block of the server's own tools from others: a call has an id, its result names the call.
+/// What distinguishes blocks of the server's own tools: a call has an id, its result names the call.
 #[derive(Deserialize)]
 pub(super) struct OpaqueIn<'a> {
     #[serde(borrow)]

@@ -1,4 +1,4 @@
-//! Which recorded request a request is, and what is different when it is none.
+//! Finds the recorded request that equals a request, or what is different if none does.
 
 use serde_json::{Map, Value};
 
@@ -24,7 +24,7 @@ impl Matching {
     }
 }
 
-/// The first place where two documents differ, told to people; nothing when they do not.
+/// Describes the first place where two documents differ; `None` if they do not.
 pub(super) fn difference(recorded: &Value, now: &Value) -> Option<String> {
     let mut path = String::new();
     let (recorded, now) = first_difference(recorded, now, &mut path)?;
@@ -128,7 +128,7 @@ const VARYING: &[&str] = &[
     "status",
 ];
 
-/// Members of a tool's result that say what came of it.
+/// Members of a tool's result that report its outcome.
 const RESULTS: &[&str] = &["content", "output", "is_error"];
 
 const BEFORE_BYTES: usize = 20;

@@ -89,7 +89,7 @@ pub(super) struct End {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum How {
-    /// The body came to its end.
+    /// The body ended.
     Complete,
     /// The rest was not awaited: the call was cancelled, or the answer was complete without it.
     Left,

@@ -4,7 +4,7 @@
 //! {"cassette":{"version":1,"dialect":"anthropic","base_url":"https://api.anthropic.com", …}}
 //! {"request":{"call":1,"url":"https://api.anthropic.com/v1/messages","body":{…}}}
 //! {"answer":{"call":1,"at_ms":812,"status":200,"headers":[["content-type","text/event-stream"]]}}
-//! {"piece":{"call":1,"at_ms":813,"text":"event: message_start\ndata: …"}}         "hex" where a piece is no text
+//! {"piece":{"call":1,"at_ms":813,"text":"event: message_start\ndata: …"}}         "hex" where a piece is not text
 //! {"end":{"call":1,"at_ms":1900,"how":"complete"}}                                 or "left", or {"failed": the error}
 //! ```
 //!
@@ -22,7 +22,7 @@ mod recorder;
 pub use compare::Matching;
 pub(crate) use play::{Playback, Player};
 pub use recorder::Recorder;
-pub(crate) use recorder::{NotRecorded, Take};
+pub(crate) use recorder::{CallRecording, NotRecorded};
 
 use crate::format::Format;
 use bytes::Bytes;
@@ -66,7 +66,7 @@ pub enum CassetteError {
         /// What the system said.
         found: String,
     },
-    /// It is none.
+    /// It is not a cassette.
     #[error("read the cassette {path}: {found}; expected a recording that begins with {{\"cassette\":…}}")]
     NoCassette {
         /// Which.
@@ -95,10 +95,10 @@ pub enum CassetteError {
 }
 
 impl Cassette {
-    /// Reads a recording. A last line without its end, such as a crash leaves, is left out and [told](Self::is_cut).
+    /// Reads a recording. A last line without its end, such as a crash leaves, is left out and [reported](Self::is_cut).
     ///
     /// # Errors
-    /// [`CassetteError`] when the file cannot be read, is larger than 256 MiB, is no cassette or is damaged.
+    /// [`CassetteError`] when the file cannot be read, is larger than 256 MiB, is not a cassette or is damaged.
     pub fn read(path: &Path) -> Result<Self, CassetteError> {
         let shown = path.display().to_string();
         let wrong = |found: String| CassetteError::File { path: shown.clone(), found };
@@ -149,7 +149,7 @@ impl Cassette {
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
         let (whole, cut) = bytes.split_at(end);
         let mut lines = whole.split(|byte| *byte == b'\n');
-        // What stands behind the last line end is nothing.
+        // The part after the last line end is empty.
         lines.next_back();
         let mut lines = lines.zip(1..);
         let no_cassette = |found: String| CassetteError::NoCassette { path: path(), found };

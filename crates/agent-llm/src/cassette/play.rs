@@ -139,7 +139,7 @@ impl Playback {
 
     async fn wait(&self, at_ms: u64) {
         if self.at_recorded_pace {
-            // A time beyond what a clock can show is none to wait for.
+            // A time beyond the range of a clock is not waited for.
             let due = self.began.checked_add(Duration::from_millis(at_ms));
             sleep_until(due.unwrap_or(self.began)).await;
         }

@@ -15,12 +15,12 @@ use tokio::time::Instant;
 
 /// A cassette that is being recorded, for the [configuration](crate::ProviderConfig::recorder) of one provider.
 ///
-/// Every record is in the file before the call goes on. When one cannot be written, the call fails: whoever asked for a recording wants
+/// Every record is in the file before the call continues. If one cannot be written, the call fails: a user who asked for a recording wants
 /// a whole one.
 #[derive(Clone)]
-pub struct Recorder(Arc<Mutex<Tape>>);
+pub struct Recorder(Arc<Mutex<RecordingFile>>);
 
-struct Tape {
+struct RecordingFile {
     file: File,
     path: PathBuf,
     secrets: Secrets,
@@ -51,37 +51,48 @@ impl Recorder {
         })?;
         let mut known = Secrets::default();
         secrets.iter().for_each(|secret| known.add(secret));
-        let tape = Tape { file, path: path.to_owned(), secrets: known, head: None, calls: 0 };
-        Ok(Self(Arc::new(Mutex::new(tape))))
+        let recording = RecordingFile { file, path: path.to_owned(), secrets: known, head: None, calls: 0 };
+        Ok(Self(Arc::new(Mutex::new(recording))))
     }
 
     /// Writes the first line. One recorder records one provider, which may be built several times.
     pub(crate) fn begin(&self, head: Head, secrets: &Secrets) -> Result<(), CassetteError> {
-        let mut tape = lock(&self.0);
-        tape.secrets.add_all(secrets);
-        let wrong = |tape: &Tape, found: String| CassetteError::File { path: tape.path.display().to_string(), found };
-        match &tape.head {
+        let mut recording = lock(&self.0);
+        recording.secrets.add_all(secrets);
+        let wrong = |recording: &RecordingFile, found: String| CassetteError::File {
+            path: recording.path.display().to_string(),
+            found,
+        };
+        match &recording.head {
             Some(same) if *same == head => Ok(()),
-            Some(_) => Err(wrong(&tape, "another provider is already recording to it".to_owned())),
+            Some(_) => Err(wrong(&recording, "another provider is already recording to it".to_owned())),
             None => {
-                let written = tape.write(&Line::Cassette(head.clone()));
-                written.map_err(|error| wrong(&tape, error.to_string()))?;
-                tape.head = Some(head);
+                let written = recording.write(&Line::Cassette(head.clone()));
+                written.map_err(|error| wrong(&recording, error.to_string()))?;
+                recording.head = Some(head);
                 Ok(())
             }
         }
     }
 
     /// Writes a request and begins the call.
-    pub(crate) fn call(&self, url: &str, body: &[u8]) -> Result<Take, NotRecorded> {
-        let mut tape = lock(&self.0);
-        let call = tape.calls + 1;
-        let body = raw(&tape.secrets, body);
-        let url = tape.secrets.redact(url).into();
-        tape.write(&Line::Request(Request { call, url, body: &body })).map_err(|error| tape.failed(&error))?;
-        tape.calls = call;
-        drop(tape);
-        Ok(Take { tape: Arc::clone(&self.0), call, began: Instant::now(), held: Vec::new(), has_ended: false })
+    pub(crate) fn call(&self, url: &str, body: &[u8]) -> Result<CallRecording, NotRecorded> {
+        let mut recording = lock(&self.0);
+        let call = recording.calls + 1;
+        let body = raw(&recording.secrets, body);
+        let url = recording.secrets.redact(url).into();
+        recording
+            .write(&Line::Request(Request { call, url, body: &body }))
+            .map_err(|error| recording.failed(&error))?;
+        recording.calls = call;
+        drop(recording);
+        Ok(CallRecording {
+            recording: Arc::clone(&self.0),
+            call,
+            began: Instant::now(),
+            held: Vec::new(),
+            has_ended: false,
+        })
     }
 }
 
@@ -90,8 +101,8 @@ impl Recorder {
 pub(crate) struct NotRecorded(pub(crate) String);
 
 /// One call under way. Dropping it records that the rest was not awaited.
-pub(crate) struct Take {
-    tape: Arc<Mutex<Tape>>,
+pub(crate) struct CallRecording {
+    recording: Arc<Mutex<RecordingFile>>,
     call: u64,
     began: Instant,
     /// The end of the last piece, while it may be the beginning of a secret.
@@ -99,23 +110,25 @@ pub(crate) struct Take {
     has_ended: bool,
 }
 
-impl Take {
+impl CallRecording {
     pub(crate) fn answered(&self, status: u16, headers: &HeaderMap) -> Result<(), NotRecorded> {
         let kept = headers.iter().filter(|(name, _)| is_kept(name.as_str()));
-        let mut tape = lock(&self.tape);
+        let mut recording = lock(&self.recording);
         let headers = kept
-            .filter_map(|(name, value)| Some((name.as_str().to_owned(), tape.secrets.redact(value.to_str().ok()?))))
+            .filter_map(|(name, value)| {
+                Some((name.as_str().to_owned(), recording.secrets.redact(value.to_str().ok()?)))
+            })
             .collect();
         let answer = Answer { call: self.call, at_ms: self.at_ms(), status, headers };
-        tape.write(&Line::Answer(answer)).map_err(|error| tape.failed(&error))
+        recording.write(&Line::Answer(answer)).map_err(|error| recording.failed(&error))
     }
 
     pub(crate) fn piece(&mut self, piece: &[u8]) -> Result<(), NotRecorded> {
         let at_ms = self.at_ms();
-        let mut tape = lock(&self.tape);
+        let mut recording = lock(&self.recording);
         let mut bytes = core::mem::take(&mut self.held);
         bytes.extend_from_slice(piece);
-        let (mut clean, held) = tape.secrets.redact_beginning(&bytes);
+        let (mut clean, held) = recording.secrets.redact_beginning(&bytes);
         self.held = held;
         // A character that is not whole yet waits too, as long as it can become one.
         if let Err(error) = core::str::from_utf8(&clean)
@@ -124,17 +137,17 @@ impl Take {
             let rest = clean.split_off(error.valid_up_to());
             self.held.splice(0..0, rest);
         }
-        tape.piece(self.call, at_ms, &clean).map_err(|error| tape.failed(&error))
+        recording.piece(self.call, at_ms, &clean).map_err(|error| recording.failed(&error))
     }
 
-    /// The body came to its end.
+    /// The body ended.
     pub(crate) fn ended(&mut self) -> Result<(), NotRecorded> {
         self.end(How::Complete)
     }
 
     /// The call failed. What cannot be recorded of that is not worth another failure.
     pub(crate) fn failed(&mut self, error: &LlmError) {
-        let message = lock(&self.tape).secrets.redact(&error.message);
+        let message = lock(&self.recording).secrets.redact(&error.message);
         let _ = self.end(How::Failed(LlmError { message, ..error.clone() }));
     }
 
@@ -144,11 +157,11 @@ impl Take {
         }
         let at_ms = self.at_ms();
         let held = core::mem::take(&mut self.held);
-        let mut tape = lock(&self.tape);
-        let written = tape
+        let mut recording = lock(&self.recording);
+        let written = recording
             .piece(self.call, at_ms, &held)
-            .and_then(|()| tape.write(&Line::End(End { call: self.call, at_ms, how })));
-        written.map_err(|error| tape.failed(&error))
+            .and_then(|()| recording.write(&Line::End(End { call: self.call, at_ms, how })));
+        written.map_err(|error| recording.failed(&error))
     }
 
     fn at_ms(&self) -> u64 {
@@ -156,14 +169,14 @@ impl Take {
     }
 }
 
-impl Drop for Take {
+impl Drop for CallRecording {
     fn drop(&mut self) {
         // The caller is gone, so the error has no reader.
         let _ = self.end(How::Left);
     }
 }
 
-impl Tape {
+impl RecordingFile {
     fn piece(&mut self, call: u64, at_ms: u64, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -182,7 +195,7 @@ impl Tape {
     }
 }
 
-impl Drop for Tape {
+impl Drop for RecordingFile {
     fn drop(&mut self) {
         // A recording of nothing would only be in the way of the next one.
         if self.calls == 0 {
@@ -194,7 +207,7 @@ impl Drop for Tape {
 /// The body as JSON on one line, without secrets; as a JSON string should that be no JSON.
 fn raw(secrets: &Secrets, body: &[u8]) -> Box<RawValue> {
     let text = secrets.redact(&String::from_utf8_lossy(body));
-    // Between the tokens of JSON a line end is a space, and within a token there is none.
+    // Between the tokens of JSON a line end is a space, and no token contains one.
     let line = text.replace(['\n', '\r'], " ");
     RawValue::from_string(line).unwrap_or_else(|_| {
         let quoted = serde_json::value::to_raw_value(&text);
@@ -206,8 +219,8 @@ fn is_kept(header: &str) -> bool {
     KEPT_HEADERS.contains(&header) || header.contains("ratelimit")
 }
 
-fn lock(tape: &Mutex<Tape>) -> MutexGuard<'_, Tape> {
-    tape.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(recording: &Mutex<RecordingFile>) -> MutexGuard<'_, RecordingFile> {
+    recording.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Recorder {
@@ -216,9 +229,9 @@ impl fmt::Debug for Recorder {
     }
 }
 
-impl fmt::Debug for Take {
+impl fmt::Debug for CallRecording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Take").field("call", &self.call).finish_non_exhaustive()
+        f.debug_struct("CallRecording").field("call", &self.call).finish_non_exhaustive()
     }
 }
 
@@ -234,8 +247,8 @@ mod tests {
         // Whatever is written there fails as on a full disk.
         let file = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let path = PathBuf::from("/nowhere/c.jsonl");
-        let tape = Tape { file, path, secrets: Secrets::default(), head: None, calls: 0 };
-        let NotRecorded(found) = Recorder(Arc::new(Mutex::new(tape))).call("http://h/", b"{}").unwrap_err();
+        let recording = RecordingFile { file, path, secrets: Secrets::default(), head: None, calls: 0 };
+        let NotRecorded(found) = Recorder(Arc::new(Mutex::new(recording))).call("http://h/", b"{}").unwrap_err();
         assert!(found.starts_with("record the call in /nowhere/c.jsonl: "), "{found}");
     }
 }

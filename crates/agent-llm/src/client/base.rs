@@ -1,18 +1,18 @@
 //! Base URLs: as people write them, and as people may see them.
 
-use super::Flavour;
+use super::ApiSpec;
 use crate::config::{ConfigError, Server};
 use reqwest::Url;
 
 /// The base URL without what the provider appends itself.
-pub(super) fn base_url(text: &str, flavour: &Flavour) -> Result<Url, ConfigError> {
+pub(super) fn base_url(text: &str, spec: &ApiSpec) -> Result<Url, ConfigError> {
     let mut url = match text.trim() {
-        "" => parsed(flavour.default_base_url)?,
+        "" => parsed(spec.default_base_url)?,
         given => parsed(given)?,
     };
     url.set_fragment(None);
     let mut path = url.path().trim_end_matches('/');
-    while let Some(shorter) = flavour.superfluous.iter().find_map(|end| path.strip_suffix(end)) {
+    while let Some(shorter) = spec.superfluous.iter().find_map(|end| path.strip_suffix(end)) {
         path = shorter.trim_end_matches('/');
     }
     let mut path = path.to_owned();

@@ -1,6 +1,6 @@
 //! Where the bytes of an answer come from: the network, with or without a recording of it, or a recording.
 
-use crate::cassette::{NotRecorded, Playback, Take};
+use crate::cassette::{CallRecording, NotRecorded, Playback};
 use agent_types::llm::LlmError;
 use bytes::Bytes;
 use reqwest::Response;
@@ -8,7 +8,7 @@ use reqwest::Response;
 /// The body of an answer, read piece by piece.
 #[derive(Debug)]
 pub(crate) enum Body {
-    Sent { response: Response, take: Option<Take> },
+    Sent { response: Response, recording: Option<CallRecording> },
     Played(Playback),
 }
 
@@ -27,12 +27,12 @@ impl Body {
     /// The next piece; nothing at the end. Dropping the future loses nothing.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Broke> {
         match self {
-            Self::Sent { response, take } => {
+            Self::Sent { response, recording } => {
                 let piece = response.chunk().await.map_err(Broke::Network)?;
-                if let Some(take) = take {
+                if let Some(recording) = recording {
                     let recorded = match &piece {
-                        Some(piece) => take.piece(piece),
-                        None => take.ended(),
+                        Some(piece) => recording.piece(piece),
+                        None => recording.ended(),
                     };
                     recorded.map_err(Broke::Unrecorded)?;
                 }
@@ -44,8 +44,8 @@ impl Body {
 
     /// Records that the call failed, for a reason that the bytes may not tell.
     pub(crate) fn failed(&mut self, error: &LlmError) {
-        if let Self::Sent { take: Some(take), .. } = self {
-            take.failed(error);
+        if let Self::Sent { recording: Some(recording), .. } = self {
+            recording.failed(error);
         }
     }
 }

@@ -5,7 +5,7 @@ mod body;
 pub(crate) mod proxy;
 mod transport;
 
-use crate::cassette::{self, Head, NotRecorded, Playback, Recorder, Take};
+use crate::cassette::{self, CallRecording, Head, NotRecorded, Playback, Recorder};
 use crate::config::{ConfigError, ProviderConfig, Timeouts};
 use crate::failure::{ERROR_BODY_LIMIT_BYTES, Reporter};
 use crate::secret::Secrets;
@@ -21,7 +21,7 @@ use tokio::time::{Instant, timeout_at};
 use transport::{headers, http_client};
 
 /// What differs between the providers before the first byte is sent.
-pub(crate) struct Flavour {
+pub(crate) struct ApiSpec {
     /// Marks opaque blocks and recordings as this format's.
     pub(crate) dialect: &'static str,
     /// The public API.
@@ -30,7 +30,7 @@ pub(crate) struct Flavour {
     pub(crate) superfluous: &'static [&'static str],
     /// The usual name of the variable with the key.
     pub(crate) key_variable: &'static str,
-    /// The header that carries the key, and what stands before the key in it.
+    /// The header that carries the key, and what comes before the key in it.
     pub(crate) key_header: (&'static str, &'static str),
     /// Headers of every request.
     pub(crate) headers: &'static [(&'static str, &'static str)],
@@ -63,13 +63,13 @@ pub(crate) struct Answered {
 }
 
 impl Client {
-    pub(crate) fn new(config: ProviderConfig, flavour: &Flavour) -> Result<Self, ConfigError> {
-        let base = base_url(&config.base_url, flavour)?;
+    pub(crate) fn new(config: ProviderConfig, spec: &ApiSpec) -> Result<Self, ConfigError> {
+        let base = base_url(&config.base_url, spec)?;
         let key = config.api_key.as_deref().map(str::trim);
         let key = key.filter(|key| !key.is_empty());
         base::check_clear(&base, key.is_some() || !config.headers.is_empty())?;
         let key_variable =
-            if config.key_variable.is_empty() { flavour.key_variable.to_owned() } else { config.key_variable };
+            if config.key_variable.is_empty() { spec.key_variable.to_owned() } else { config.key_variable };
         let mut secrets = Secrets::default();
         let values = config.headers.iter().map(|(_, value)| value.as_str());
         for secret in values.chain(key).chain(base.password()) {
@@ -79,13 +79,13 @@ impl Client {
         for (_, value) in base.query_pairs() {
             secrets.add(&value);
         }
-        let headers = headers(&config.headers, flavour, key, &key_variable)?;
+        let headers = headers(&config.headers, spec, key, &key_variable)?;
         let (base_url, wait_settings) = (shown(&base), config.wait_settings);
         let reporter = Reporter { base_url, key_variable, has_key: key.is_some(), secrets, wait_settings };
         if let Some(recorder) = &config.recorder {
             let head = Head {
                 version: cassette::VERSION,
-                dialect: flavour.dialect.to_owned(),
+                dialect: spec.dialect.to_owned(),
                 base_url: reporter.base_url.clone(),
                 key_variable: reporter.key_variable.clone(),
                 has_key: reporter.has_key,
@@ -111,8 +111,8 @@ impl Client {
     pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<Answered, LlmError> {
         let url = self.url(path);
         let shown = shown(&url);
-        let take = self.recorder.as_ref().map(|recorder| recorder.call(&shown, &body)).transpose();
-        let take = take.map_err(|NotRecorded(found)| LlmError::new(LlmErrorKind::InvalidRequest, found))?;
+        let recording = self.recorder.as_ref().map(|recorder| recorder.call(&shown, &body)).transpose();
+        let recording = recording.map_err(|NotRecorded(found)| LlmError::new(LlmErrorKind::InvalidRequest, found))?;
         let request = self
             .http
             .post(url)
@@ -120,7 +120,7 @@ impl Client {
             .header(ACCEPT, "text/event-stream, application/json")
             .header(ACCEPT_ENCODING, "identity")
             .body(body);
-        self.send(request, format!("POST {shown}"), take).await
+        self.send(request, format!("POST {shown}"), recording).await
     }
 
     /// Gets a small JSON document from a path below the base URL.
@@ -141,7 +141,7 @@ impl Client {
         &self,
         request: reqwest::RequestBuilder,
         attempted: String,
-        mut take: Option<Take>,
+        mut recording: Option<CallRecording>,
     ) -> Result<Answered, LlmError> {
         let begin = Instant::now();
         let (first_byte_due, total_due) = (begin + self.timeouts.first_byte, begin + self.timeouts.total);
@@ -158,19 +158,19 @@ impl Client {
             }
         };
         let response = outcome.inspect_err(|error| {
-            if let Some(take) = &mut take {
-                take.failed(error);
+            if let Some(recording) = &mut recording {
+                recording.failed(error);
             }
         })?;
         let (status, headers) = (response.status(), response.headers().clone());
-        if let Some(take) = &take {
-            let recorded = take.answered(status.as_u16(), &headers);
+        if let Some(recording) = &recording {
+            let recorded = recording.answered(status.as_u16(), &headers);
             recorded.map_err(|error| self.reporter.broke(&attempted, Broke::Unrecorded(error)))?;
         }
         let answered = Answered {
             status,
             headers,
-            body: Body::Sent { response, take },
+            body: Body::Sent { response, recording },
             attempted,
             first_byte_due,
             total_due,

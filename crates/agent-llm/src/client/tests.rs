@@ -3,7 +3,7 @@
 use super::base::is_local;
 use super::*;
 
-const FLAVOUR: Flavour = Flavour {
+const SPEC: ApiSpec = ApiSpec {
     dialect: "example",
     default_base_url: "https://api.example.com/v1",
     superfluous: &["/chat/completions"],
@@ -13,7 +13,7 @@ const FLAVOUR: Flavour = Flavour {
 };
 
 fn base(text: &str) -> String {
-    base_url(text, &FLAVOUR).unwrap().to_string()
+    base_url(text, &SPEC).unwrap().to_string()
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn base_urls_are_taken_as_people_write_them() {
 #[test]
 fn what_is_no_web_address_is_refused() {
     for text in ["h:8080", "ftp://h/", "/v1", "http://"] {
-        assert!(base_url(text, &FLAVOUR).is_err(), "{text}");
+        assert!(base_url(text, &SPEC).is_err(), "{text}");
     }
 }
 
@@ -40,13 +40,13 @@ fn neither_debug_output_nor_errors_show_a_key() {
         headers: vec![("x-other".to_owned(), "sk-header".to_owned())],
         ..ProviderConfig::default()
     };
-    let client = Client::new(config.clone(), &FLAVOUR).unwrap();
+    let client = Client::new(config.clone(), &SPEC).unwrap();
     let shown = format!("{config:?} {client:?} {:?}", client.headers);
     for secret in ["sk-secret", "sk-header", "sk-query", "hunter2"] {
         assert!(!shown.contains(secret), "{secret} in {shown}");
     }
     let error =
-        Client::new(ProviderConfig { api_key: Some("sk-\u{1}".to_owned()), ..ProviderConfig::default() }, &FLAVOUR);
+        Client::new(ProviderConfig { api_key: Some("sk-\u{1}".to_owned()), ..ProviderConfig::default() }, &SPEC);
     assert_eq!(
         error.unwrap_err().to_string(),
         "use the API key: it has characters that a header cannot carry; check EXAMPLE_API_KEY"
@@ -56,7 +56,7 @@ fn neither_debug_output_nor_errors_show_a_key() {
 #[test]
 fn paths_are_appended_and_the_query_stays() {
     let config = ProviderConfig { base_url: "http://h/v1?api-version=1".to_owned(), ..ProviderConfig::default() };
-    let client = Client::new(config, &FLAVOUR).unwrap();
+    let client = Client::new(config, &SPEC).unwrap();
     assert_eq!(client.url("/x").as_str(), "http://h/v1/x?api-version=1");
 }
 

@@ -1,6 +1,6 @@
 //! What a connection is made of: headers, the HTTP client, TLS.
 
-use super::Flavour;
+use super::ApiSpec;
 use super::base::is_loopback;
 use crate::config::{ConfigError, Timeouts};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -11,16 +11,16 @@ use std::sync::Arc;
 /// The headers of every request.
 pub(super) fn headers(
     more: &[(String, String)],
-    flavour: &Flavour,
+    spec: &ApiSpec,
     key: Option<&str>,
     key_variable: &str,
 ) -> Result<HeaderMap, ConfigError> {
     let mut headers = HeaderMap::new();
-    for (name, value) in flavour.headers {
+    for (name, value) in spec.headers {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     if let Some(key) = key {
-        let (name, before) = flavour.key_header;
+        let (name, before) = spec.key_header;
         let mut value = HeaderValue::try_from(format!("{before}{key}"))
             .map_err(|_| ConfigError::Key { variable: key_variable.to_owned() })?;
         value.set_sensitive(true);
@@ -62,7 +62,7 @@ pub(super) fn http_client(base: &Url, timeouts: &Timeouts) -> Result<reqwest::Cl
 fn tls(needed: bool) -> Result<rustls::ClientConfig, ConfigError> {
     use rustls_platform_verifier::BuilderVerifierExt as _;
     let wrong = |error: rustls::Error| ConfigError::Tls { found: error.to_string() };
-    // Given explicitly, so that no provider has to be installed for the whole process.
+    // Given explicitly, so that no provider needs to be installed for the whole process.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder =
         rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(wrong)?;

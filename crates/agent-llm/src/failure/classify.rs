@@ -85,7 +85,7 @@ const INVALID_KEY_PHRASES: &[&str] = &["api key not valid", "invalid api key"];
 
 const OVERFLOW_CODES: &[&str] = &["context_length_exceeded", "exceed_context_size_error", "request_too_large"];
 
-/// Lower case. Who says it stands behind each.
+/// Lower case, each with its origin after it.
 const OVERFLOW_PHRASES: &[&str] = &[
     "prompt is too long",                    // Anthropic
     "exceed context limit",                  // Anthropic, input and max_tokens together

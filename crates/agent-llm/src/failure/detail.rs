@@ -56,7 +56,7 @@ impl Detail {
             .find_map(|name| error.get(name))
             .map(text_of)
             .unwrap_or_default();
-        // A router's own words say less than those of the provider behind it.
+        // A router's own message says less than that of the provider behind it.
         if let Some(raw) = error.pointer("/metadata/raw") {
             message = format!("{message}: {}", text_of(raw));
         }

@@ -1,4 +1,4 @@
-//! Failed calls: what happened, told to people and classified for the machine.
+//! Failed calls: what happened, described for people and classified for the machine.
 //!
 //! Every text that leaves this module says what was attempted, what was found and, where that is known, what the user can do. Control
 //! characters are taken out, secrets replaced, and only then is it cut to size, so that no half of a key is left at the cut.
@@ -146,7 +146,7 @@ impl Reporter {
         with_facts(error, LlmErrorFacts { wait: Some(wait), ..LlmErrorFacts::default() })
     }
 
-    /// What came is not the protocol, or was cut.
+    /// The response does not follow the protocol, or was cut.
     pub(crate) fn protocol(&self, attempted: &str, found: &str) -> LlmError {
         self.error(LlmErrorKind::Protocol, attempted, found)
     }
@@ -182,7 +182,7 @@ impl Reporter {
     }
 }
 
-/// What the client says of an answer that does not begin as one of HTTP does.
+/// What the client says about a response that does not begin like HTTP.
 const NOT_HTTP: &str = "invalid HTTP version";
 
 /// What the server's words say beyond the class.

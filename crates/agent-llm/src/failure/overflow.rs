@@ -10,7 +10,7 @@ pub(super) fn numbers(detail: &Detail) -> (Option<u64>, Option<u64>) {
     let message = detail.message.to_lowercase();
     let first = |phrases: &[&str]| phrases.iter().find_map(|phrase| number_after(&message, phrase));
     let limit = first(LIMITS);
-    // `190000 + 20000 > 200000`: what stands before the sign is the request.
+    // `190000 + 20000 > 200000`: what comes before the sign is the request.
     if let Some((before, after)) = message.split_once(" > ") {
         let limit = number_after(after, "").or(limit);
         return (sum_at_end(before), limit);
@@ -18,7 +18,7 @@ pub(super) fn numbers(detail: &Detail) -> (Option<u64>, Option<u64>) {
     (first(REQUESTS), limit)
 }
 
-/// The number that follows a phrase, perhaps behind a few small words.
+/// The number after a phrase, perhaps with a few small words between.
 fn number_after(message: &str, phrase: &str) -> Option<u64> {
     let (_, after) = message.split_once(phrase)?;
     let start = after.find(|c: char| c.is_ascii_digit())?;
@@ -44,7 +44,7 @@ fn sum_at_end(text: &str) -> Option<u64> {
     parts.sum()
 }
 
-/// What stands before the limit. Lower case.
+/// What comes before the limit. Lower case.
 const LIMITS: &[&str] = &[
     "maximum context length is",       // OpenAI, vLLM, OpenRouter, DeepSeek, Mistral
     "context length is only",          // vLLM
@@ -54,7 +54,7 @@ const LIMITS: &[&str] = &[
     "greater than the context length", // LM Studio
 ];
 
-/// What stands before the request's size.
+/// What comes before the request's size.
 const REQUESTS: &[&str] = &[
     "you requested",             // OpenAI, vLLM, OpenRouter, DeepSeek
     "your messages resulted in", // OpenAI

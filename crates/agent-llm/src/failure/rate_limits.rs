@@ -37,7 +37,7 @@ pub(super) fn of(headers: &HeaderMap, now: SystemTime) -> Vec<RateLimit> {
     limits
 }
 
-/// When what is used up is there again: the longest wait of all. Nothing when nothing is said to be used up.
+/// When what is used up is there again: the longest wait of all. `None` if nothing is said to be used up.
 pub(super) fn wait_ms(limits: &[RateLimit]) -> Option<u64> {
     let used_up = limits.iter().filter(|limit| limit.remaining == Some(0));
     used_up.filter_map(|limit| limit.reset_ms).max()

@@ -3,7 +3,7 @@
 use reqwest::header::HeaderMap;
 use std::time::SystemTime;
 
-/// The waiting time in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date. Nothing when there is none that
+/// The waiting time in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date. `None` if there is no value that
 /// makes sense. No upper limit is applied: the caller has one.
 pub(super) fn milliseconds(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
     let value = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);

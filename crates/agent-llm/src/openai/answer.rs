@@ -1,9 +1,9 @@
 //! Puts the chunks of a stream together to an answer.
 //!
-//! 1. The answer is complete once a `finish_reason` has come; the token count may follow, `[DONE]` ends it and may be missing. Behind a text
-//!    or a call, a `[DONE]` without a reason ends it too, for a reason unknown: there are servers that never give one.
-//! 2. A call is complete when the answer ended for a reason that is no cut; without a reason, when its arguments are whole. After a cut, only
-//!    calls before the last one can be.
+//! 1. The answer is complete once a `finish_reason` has come; the token count may follow, `[DONE]` ends it and may be missing. Behind a
+//!    text or a call, a `[DONE]` without a reason ends it too, for a reason unknown: there are servers that never give one.
+//! 2. A call is complete when the answer ended for a reason that is no cut; without a reason, when its arguments are whole. After a cut,
+//!    only calls before the last one can be.
 //! 3. Thinking, text and calls are kept in this order, whatever the order of their pieces: the format has no other.
 
 use super::calls::{Calls, Ending, join};
@@ -302,7 +302,7 @@ fn is_text(raw: &RawValue) -> bool {
 
 /// The stop reason, or the failure that some servers report in its place.
 fn stop_reason(reason: &str) -> Result<StopReason, Broken> {
-    // Servers and what stands before them say some of them in their own words, and in capital letters.
+    // Servers and what comes before them say some of them in their own words, and in capital letters.
     Ok(match &*reason.to_ascii_lowercase() {
         "stop" | "eos" | "eos_token" | "stop_sequence" | "end_turn" | "end" | "complete" | "completed" => {
             StopReason::EndTurn
@@ -317,7 +317,7 @@ fn stop_reason(reason: &str) -> Result<StopReason, Broken> {
     })
 }
 
-/// The counts in parts that do not overlap: here the prompt includes what came from the cache.
+/// The counts in parts that do not overlap: here the prompt includes tokens from the cache.
 fn usage_of(raw: &RawValue) -> Option<Usage> {
     let given: UsageIn<'_> = serde_json::from_str(raw.get()).ok()?;
     let prompt = count(given.prompt_tokens);

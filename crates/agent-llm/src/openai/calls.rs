@@ -116,7 +116,7 @@ impl Calls {
         blocks
     }
 
-    /// Where the call stands that a piece belongs to; nothing when it begins a new one.
+    /// Where the call stands that a piece belongs to; `None` if it begins a new one.
     fn position(&self, index: Option<u64>, id: &str, called: Option<&CalledIn<'_>>) -> Option<usize> {
         let position = match index {
             Some(_) => self.open.iter().rposition(|call| call.index == index)?,

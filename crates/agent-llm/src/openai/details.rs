@@ -21,7 +21,7 @@ struct Detail {
 type Piece<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 impl Details {
-    /// Takes in the pieces of one chunk. What is no list of objects says nothing.
+    /// Takes in the pieces of one chunk. What is not a list of objects says nothing.
     pub(super) fn add(&mut self, pieces: Option<&RawValue>) -> Result<(), String> {
         let pieces = pieces.and_then(|raw| serde_json::from_str::<Vec<Piece<'_>>>(raw.get()).ok());
         for piece in pieces.into_iter().flatten() {
@@ -48,7 +48,7 @@ impl Details {
         self.0.iter().flat_map(|detail| detail.seams.values()).any(Seam::is_open)
     }
 
-    /// The details as the seal of the reasoning; nothing when there are none.
+    /// The details as the seal of the reasoning; `None` if there are none.
     pub(super) fn finish(&mut self) -> Option<String> {
         if self.0.is_empty() {
             return None;

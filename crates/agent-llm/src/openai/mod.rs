@@ -1,21 +1,21 @@
-//! OpenAI Chat Completions, and the many servers that speak it with an accent.
+//! OpenAI Chat Completions, and the many servers that speak it with quirks.
 
-mod accent;
 mod answer;
 mod calls;
 mod details;
+mod quirks;
 mod request;
 mod wire;
 
-use crate::client::{Client, Flavour};
+use crate::client::{ApiSpec, Client};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
 use crate::reader;
-pub(crate) use accent::{Accent, CallIds};
 use agent_types::llm::{LlmError, LlmRequest};
 use agent_types::ports::{LlmProvider, LlmStream};
 pub(crate) use answer::Assembly;
 use async_trait::async_trait;
+pub(crate) use quirks::{CallIds, Quirks};
 pub(crate) use request::body;
 
 /// Talks to `POST {base}/chat/completions`.
@@ -26,7 +26,7 @@ pub(crate) use request::body;
 pub struct OpenAiProvider {
     client: Client,
     fragments: Fragments,
-    accent: Accent,
+    quirks: Quirks,
 }
 
 impl OpenAiProvider {
@@ -35,9 +35,9 @@ impl OpenAiProvider {
     /// # Errors
     /// [`ConfigError`] when the configuration cannot be used.
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
-        let client = Client::new(config, &FLAVOUR)?;
-        let accent = Accent::of_host(client.host());
-        Ok(Self { client, fragments: fragments(accent), accent })
+        let client = Client::new(config, &SPEC)?;
+        let quirks = Quirks::of_host(client.host());
+        Ok(Self { client, fragments: fragments(quirks), quirks })
     }
 
     /// The ids of the models that the server offers, in its order.
@@ -56,14 +56,14 @@ impl LlmProvider for OpenAiProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        let body = body(&request, self.accent, &self.fragments);
+        let body = body(&request, self.quirks, &self.fragments);
         reader::ask(&self.client, "/chat/completions", &request.model, body, Assembly::default()).await
     }
 }
 
 /// Keeps what was written of conversations in this format.
-pub(crate) fn fragments(accent: Accent) -> Fragments {
-    Fragments::new(move |item| request::fragment(item, &accent), request::head)
+pub(crate) fn fragments(quirks: Quirks) -> Fragments {
+    Fragments::new(move |item| request::fragment(item, &quirks), request::head)
 }
 
 const DIALECT: &str = "openai";
@@ -72,7 +72,7 @@ const DIALECT: &str = "openai";
 const CALL_FRAME: &str = "tool_call";
 const MESSAGE_FRAME: &str = "message";
 
-pub(crate) const FLAVOUR: Flavour = Flavour {
+pub(crate) const SPEC: ApiSpec = ApiSpec {
     dialect: DIALECT,
     default_base_url: "https://api.openai.com/v1",
     superfluous: &["/chat/completions"],

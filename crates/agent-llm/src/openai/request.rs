@@ -7,8 +7,8 @@
 //!
 //! A user's texts are plain strings joined by an empty line: lists of parts are refused by too many servers.
 
-use super::accent::{Accent, Reasoning};
 use super::details;
+use super::quirks::{Quirks, Reasoning};
 use super::wire::{CallOut, FunctionOut, ToolMessageOut, ToolOut};
 use super::{CALL_FRAME, DIALECT, MESSAGE_FRAME};
 use crate::frame::Frame;
@@ -21,16 +21,16 @@ use agent_types::tool::ToolSpec;
 use serde_json::{Map, Value};
 
 /// The body of a request.
-pub(crate) fn body(request: &LlmRequest, accent: Accent, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn body(request: &LlmRequest, quirks: Quirks, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::new();
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, &*request.model)?;
     out.extend_from_slice(b",\"stream\":true");
-    if accent.asks_for_usage {
+    if quirks.asks_for_usage {
         out.extend_from_slice(b",\"stream_options\":{\"include_usage\":true}");
     }
     out.push(b',');
-    push_json(&mut out, accent.limit_name)?;
+    push_json(&mut out, quirks.limit_name)?;
     out.push(b':');
     push_json(&mut out, &request.max_output_tokens)?;
     fragments.write(&request.system, &request.tools, &request.conversation, |bytes, head, items| {
@@ -56,7 +56,7 @@ pub(super) fn head(system: &str, tools: &[ToolSpec]) -> serde_json::Result<Vec<u
 }
 
 /// The whole messages of an answer, and the user's texts as the inside of a JSON string.
-pub(super) fn fragment(item: &Item, accent: &Accent) -> serde_json::Result<Fragment> {
+pub(super) fn fragment(item: &Item, quirks: &Quirks) -> serde_json::Result<Fragment> {
     let mut fragment = Fragment::default();
     match item {
         Item::Input(input) => {
@@ -65,11 +65,11 @@ pub(super) fn fragment(item: &Item, accent: &Accent) -> serde_json::Result<Fragm
             fragment.user.pop();
             fragment.user.remove(0);
         }
-        Item::Answer(answer) => push_answer(&mut fragment.answer, answer, accent)?,
+        Item::Answer(answer) => push_answer(&mut fragment.answer, answer, quirks)?,
         Item::Round(round) => {
-            push_answer(&mut fragment.answer, round.answer(), accent)?;
+            push_answer(&mut fragment.answer, round.answer(), quirks)?;
             for result in round.results() {
-                let tool_call_id = accent.call_ids.fit(result.call().as_str());
+                let tool_call_id = quirks.call_ids.fit(result.call().as_str());
                 let message = ToolMessageOut { role: "tool", tool_call_id, content: result_text(result) };
                 push_element(&mut fragment.answer, &message)?;
             }
@@ -79,7 +79,7 @@ pub(super) fn fragment(item: &Item, accent: &Accent) -> serde_json::Result<Fragm
 }
 
 /// Writes the assistant's message; nothing if this format can carry no part of the answer.
-fn push_answer(out: &mut Vec<u8>, answer: &Answer, accent: &Accent) -> serde_json::Result<()> {
+fn push_answer(out: &mut Vec<u8>, answer: &Answer, quirks: &Quirks) -> serde_json::Result<()> {
     let mut text = String::new();
     let mut after_text = false;
     let mut calls = Vec::new();
@@ -93,11 +93,11 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer, accent: &Accent) -> serde_jso
                 text.push_str(more);
             }
             Block::Call(call) => {
-                let frame = answer.blocks().get(at + 1).and_then(|next| frame_of(next, CALL_FRAME, accent));
-                push_element(&mut calls, &call_out(call, frame, accent))?;
+                let frame = answer.blocks().get(at + 1).and_then(|next| frame_of(next, CALL_FRAME, quirks));
+                push_element(&mut calls, &call_out(call, frame, quirks))?;
             }
             Block::Opaque { .. } => {
-                let members = frame_of(block, MESSAGE_FRAME, accent).unwrap_or_default().into_iter();
+                let members = frame_of(block, MESSAGE_FRAME, quirks).unwrap_or_default().into_iter();
                 seals.extend(members.filter(|(name, _)| SEALS.contains(&name.as_str())));
             }
             // There is no place for the others in this format.
@@ -116,7 +116,7 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer, accent: &Accent) -> serde_jso
     } else {
         out.extend_from_slice(b"null");
     }
-    push_reasoning(out, answer, accent.reasoning)?;
+    push_reasoning(out, answer, quirks.reasoning)?;
     if !calls.is_empty() {
         out.extend_from_slice(b",\"tool_calls\":[");
         out.extend_from_slice(&calls);
@@ -127,7 +127,7 @@ fn push_answer(out: &mut Vec<u8>, answer: &Answer, accent: &Accent) -> serde_jso
 }
 
 /// A call as it came, with the members that only its server knows.
-fn call_out<'a>(call: &'a ToolCall, frame: Option<Map<String, Value>>, accent: &Accent) -> CallOut<'a> {
+fn call_out<'a>(call: &'a ToolCall, frame: Option<Map<String, Value>>, quirks: &Quirks) -> CallOut<'a> {
     let mut extras = frame.unwrap_or_default();
     let function_extras = match extras.remove("function") {
         Some(Value::Object(members)) => members,
@@ -135,13 +135,13 @@ fn call_out<'a>(call: &'a ToolCall, frame: Option<Map<String, Value>>, accent: &
     };
     let name = name(&call.name, NAME_LIMIT_BYTES);
     let function = FunctionOut { name, arguments: call.arguments.as_str(), extras: function_extras };
-    CallOut { id: accent.call_ids.fit(call.id.as_str()), r#type: "function", function, extras }
+    CallOut { id: quirks.call_ids.fit(call.id.as_str()), r#type: "function", function, extras }
 }
 
 /// The members in a block that is a frame of this kind, for a server that takes them.
-fn frame_of(block: &Block, kind: &str, accent: &Accent) -> Option<Map<String, Value>> {
+fn frame_of(block: &Block, kind: &str, quirks: &Quirks) -> Option<Map<String, Value>> {
     match block {
-        Block::Opaque { dialect, json } if accent.takes_extras && dialect == DIALECT => {
+        Block::Opaque { dialect, json } if quirks.takes_extras && dialect == DIALECT => {
             Frame::of_block(json).filter(|frame| frame.of == kind).map(|frame| frame.members)
         }
         _ => None,

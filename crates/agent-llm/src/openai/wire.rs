@@ -101,7 +101,7 @@ pub(super) struct MessageIn<'a> {
     pub(super) reasoning_details: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) tool_calls: Option<Vec<CallIn<'a>>>,
-    /// Where a text comes from, and what came with it that is no text.
+    /// Where a text comes from, and the data with it that is not text.
     pub(super) annotations: Option<&'a RawValue>,
     pub(super) images: Option<&'a RawValue>,
     pub(super) audio: Option<&'a RawValue>,
@@ -151,7 +151,7 @@ pub(super) struct CalledIn<'a> {
     pub(super) others: Members<'a>,
 }
 
-/// Members of an object as they stand there.
+/// Members of an object as they are there.
 type Members<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
 
 impl CalledIn<'_> {

@@ -1,7 +1,7 @@
 //! Puts the events of a stream together to an answer.
 //!
 //! 1. The answer is complete at `response.completed` or `response.incomplete` and not before; `response.failed` is an error.
-//! 2. The response object at the end is what counts: what was put together from pieces stands in only where a server leaves its output out.
+//! 2. The response object at the end is what counts: what was put together from pieces is used only where a server leaves its output out.
 //! 3. A call is complete when its item is, and when it was not what the output limit fell into.
 //! 4. Items and events that are not known are kept as they came or ignored, never an error.
 
@@ -288,7 +288,7 @@ fn incomplete(reason: &str) -> StopReason {
     }
 }
 
-/// The counts in parts that do not overlap: here the input includes what came from the cache.
+/// The counts in parts that do not overlap: here the input includes tokens from the cache.
 fn usage_of(raw: &RawValue) -> Option<Usage> {
     let given: UsageIn<'_> = serde_json::from_str(raw.get()).ok()?;
     let details = given.input_tokens_details.as_ref();

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 pub(super) enum Cut {
     /// It was not.
     No,
-    /// Somewhere behind this item.
+    /// Somewhere after this item.
     Before,
     /// Perhaps in this item.
     Here,
@@ -31,7 +31,7 @@ pub(super) enum Cut {
 /// Appends the blocks of an item. Gives back whether it is a refusal.
 pub(super) fn blocks_of(item: &RawValue, cut: Cut, waits: bool, blocks: &mut Vec<ResponseBlock>) -> bool {
     let Ok(head) = serde_json::from_str::<ItemHeadIn<'_>>(item.get()) else {
-        // What is no object could not be sent back.
+        // What is not an object could not be sent back.
         return false;
     };
     match head.r#type.as_deref() {
@@ -39,7 +39,7 @@ pub(super) fn blocks_of(item: &RawValue, cut: Cut, waits: bool, blocks: &mut Vec
         Some("reasoning") => push_reasoning(item, blocks),
         Some("function_call") => push_call(item, &head, cut, blocks),
         _ if waits => push_call(item, &head, cut, blocks),
-        // What the server's own tool had not done when the answer was cut would be taken for something that it goes on with.
+        // The server would continue a call of its own tool that was not done when the answer was cut.
         _ if cut != Cut::No
             && text(head.status)
                 .is_some_and(|status| matches!(&*status, "in_progress" | "incomplete" | "searching")) => {}
@@ -119,7 +119,7 @@ fn push_message(item: &RawValue, blocks: &mut Vec<ResponseBlock>) -> bool {
     refused
 }
 
-/// Whether this part of a framed message has a text of its own, which stands before the frame.
+/// Whether this part of a framed message has a text of its own, which comes before the frame.
 pub(super) fn has_text(place: &Value) -> bool {
     place["type"] == "output_text" || place["type"] == "refusal"
 }

@@ -5,7 +5,7 @@ mod items;
 mod request;
 mod wire;
 
-use crate::client::{Client, Flavour};
+use crate::client::{ApiSpec, Client};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
 use crate::openai::CallIds;
@@ -32,7 +32,7 @@ impl OpenAiResponsesProvider {
     /// # Errors
     /// [`ConfigError`] when the configuration cannot be used.
     pub fn new(config: ProviderConfig) -> Result<Self, ConfigError> {
-        let client = Client::new(config, &FLAVOUR)?;
+        let client = Client::new(config, &SPEC)?;
         let fragments = fragments(client.host());
         Ok(Self { client, fragments })
     }
@@ -68,7 +68,7 @@ pub(crate) fn fragments(host: &str) -> Fragments {
 /// Marks opaque blocks as this format's.
 const DIALECT: &str = "openai-responses";
 
-pub(crate) const FLAVOUR: Flavour = Flavour {
+pub(crate) const SPEC: ApiSpec = ApiSpec {
     dialect: DIALECT,
     default_base_url: "https://api.openai.com/v1",
     superfluous: &["/chat/completions", "/responses"],

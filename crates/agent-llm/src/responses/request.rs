@@ -84,7 +84,7 @@ pub(super) fn fragment(item: &Item, ids: CallIds) -> serde_json::Result<Fragment
 }
 
 fn push_answer(out: &mut Vec<u8>, answer: &Answer, ids: CallIds) -> serde_json::Result<()> {
-    // Texts wait for the frame of their message, reasoning for what came of it: the server refuses reasoning that nothing follows.
+    // Texts wait for the frame of their message, reasoning for what follows it: the server refuses reasoning at the end.
     let mut texts: Vec<&str> = Vec::new();
     let mut reasoning: Vec<&RawValue> = Vec::new();
     let mut after_call = false;

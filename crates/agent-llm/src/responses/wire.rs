@@ -90,7 +90,7 @@ pub(super) struct IncompleteIn<'a> {
     pub(super) reason: Option<&'a RawValue>,
 }
 
-/// What tells one item from another.
+/// What distinguishes one item from another.
 #[derive(Deserialize)]
 pub(super) struct ItemHeadIn<'a> {
     #[serde(borrow)]

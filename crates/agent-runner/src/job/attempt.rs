@@ -44,7 +44,7 @@ pub(super) async fn run(
     };
     let session = agent.session();
     let mut spent = Spent::of_ledger(session.ledger());
-    // What was left open costs something that nobody will learn.
+    // Open calls have a cost that will never be known.
     spent.unpriced_calls += u64::from(session.has_open_cost());
     Event::AttemptEnded { ticket, verdict: verdict(end, &agent), spent, session_id }
 }
@@ -63,13 +63,13 @@ async fn drive(agent: &mut Agent, host: &dyn JobHost, task: &str, stop: &Cancell
                 is_told = true;
                 handle.cancel();
             }
-            // What it came to, the session itself says.
+            // The session itself reports the outcome.
             _ = &mut asked => return,
         }
     }
 }
 
-/// Leaves the session. Whoever stops the job meanwhile, or has stopped it and now leaves, does not want to wait for the hooks at its end.
+/// Leaves the session. A job that is stopped meanwhile, or is left after a stop, does not wait for the hooks at the session's end.
 async fn finish(
     agent: Agent,
     stop: &CancellationToken,
@@ -88,8 +88,8 @@ async fn finish(
     }
 }
 
-/// What the session came to. Without a whole journal it is no success, whatever it says: nobody can look at it or go on with it, and the next
-/// attempt would write on the same disk.
+/// The outcome of the session. Without a whole journal it is never a success: the session can be neither inspected nor resumed, and the
+/// next attempt would write on the same disk.
 fn verdict(end: End, agent: &core::Agent) -> Verdict {
     match end {
         End::JournalFailed(error) => Verdict::FailureForGood(FailureKind::System(error.to_string())),

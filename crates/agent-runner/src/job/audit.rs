@@ -12,7 +12,7 @@ pub struct AuditLog {
     path: PathBuf,
 }
 
-/// What stands in a file.
+/// What is in a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Audited {
     /// The records, oldest first.

@@ -1,4 +1,4 @@
-//! What the job hears when what was in flight for it panicked. Repeating it would panic again; what it had cost by then nobody can tell.
+//! The event for a job whose action in flight panicked. Repeating it would panic again, and its cost so far is unknown.
 
 use agent_core::job::{Event, FailureKind, Spent, Verdict};
 use agent_core::session::Ticket;
@@ -29,7 +29,7 @@ fn failure(what: &str) -> FailureKind {
     FailureKind::System(format!("{what} panicked"))
 }
 
-/// A call may have been made, at a price that nobody knows.
+/// A call may have been made, at an unknown price.
 fn unknown() -> Spent {
     let mut spent = Spent::default();
     spent.unpriced_calls = 1;

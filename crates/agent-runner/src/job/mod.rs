@@ -216,7 +216,7 @@ impl JobRunner {
     }
 }
 
-/// The answer of what is in flight. With nothing in flight there is none.
+/// The answer of the action in flight, if there is one.
 async fn landed(flight: &mut Option<BoxFuture<'static, Event>>) -> Event {
     let Some(work) = flight else { return pending().await };
     let event = work.await;
@@ -243,7 +243,7 @@ impl JobHandle {
     }
 }
 
-/// How a job is to be stopped.
+/// How to stop a job.
 #[derive(Clone, Debug, Default)]
 struct Stops {
     cancel: CancellationToken,

@@ -13,7 +13,7 @@ impl Secrets {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(secrets);
     }
 
-    /// The record as it may be kept: what people wrote, and what anybody said about it.
+    /// The record as it may be kept: what people wrote, and all answers about it.
     pub(super) fn redact(&self, record: &mut AuditRecord) {
         let redactor = Redactor::new(&self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let AuditRecord { description, llm_response, failure, .. } = record;

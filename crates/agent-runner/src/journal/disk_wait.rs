@@ -1,8 +1,8 @@
 //! On which thread to wait for the disk.
 //!
-//! Handing the wait to another thread and being woken by it takes some 40 µs, a quarter of what a quick disk takes itself. So a disk that has
-//! been quick is waited for on the thread that asks. Whatever else runs there, Ctrl-C, deltas and timers among it, then waits as long as the
-//! disk does. One answer that is late is therefore enough to go back to the other thread, until the disk has been quick for a while.
+//! Handing the wait to another thread and being woken by it takes some 40 µs, a quarter of what a quick disk takes itself. So a disk that
+//! has been quick is waited for on the thread that asks. Whatever else runs there, Ctrl-C, deltas and timers among it, then waits as long
+//! as the disk does. One answer that is late is therefore enough to go back to the other thread, until the disk has been quick for a while.
 //! A disk that is always slow never holds up more than its own session.
 
 use crate::runtime::start_blocking;
@@ -33,7 +33,7 @@ impl DiskWait {
     }
 }
 
-/// In time: a frame of a terminal takes longer, and nobody notices a Ctrl-C that is read so much later.
+/// In time: a frame of a terminal takes longer, and a Ctrl-C that is read this much later feels immediate.
 const QUICK: Duration = Duration::from_millis(1);
 /// So many quick answers in a row, and the next one is waited for here.
 const TRUSTED: u32 = 16;

@@ -16,17 +16,17 @@ use std::time::Duration;
 
 /// A journal in a file that this process alone writes.
 ///
-/// A record is handed to the system at once, which takes microseconds. A disk that has been answering within a millisecond is waited for here
-/// and now, and any other one on tokio's threads for blocking work, so that a slow disk holds up nothing but this session.
+/// A record is handed to the system at once, which takes microseconds. A disk that has been answering within a millisecond is waited for
+/// here and now, and any other one on tokio's threads for blocking work, so that a slow disk holds up nothing but this session.
 #[derive(Debug)]
 pub struct FileJournal {
     path: PathBuf,
     open: Arc<Open>,
     wait: DiskWait,
     buffer: Vec<u8>,
-    /// Whether something is written of which it is not known that it is on the disk.
+    /// Whether written records may not be on the disk yet.
     is_behind: bool,
-    /// Whether nobody knows what the file holds: then nothing may follow.
+    /// Whether the content of the file is unknown: then nothing may follow.
     is_broken: bool,
 }
 
@@ -175,11 +175,11 @@ impl FileJournal {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Reopened {
-    /// To append to.
+    /// The journal, open for appending.
     pub journal: FileJournal,
     /// The session, and what a runner needs to resume it; `None` if not even the first record is whole.
     pub rebuilt: Option<Rebuilt>,
-    /// Bytes of a record that a crash cut, which were taken off.
+    /// Bytes of a record that a crash cut, which were removed.
     pub torn_bytes: u64,
 }
 
@@ -254,7 +254,7 @@ pub(super) fn lock(path: &Path) -> Result<File, OpenError> {
     for own in path.parent().into_iter().chain([path, &lock_path]).filter(|own| !own.as_os_str().is_empty()) {
         check_own(own)?;
     }
-    // Writing through a link would overwrite somebody else's file.
+    // Writing through a link would overwrite another file.
     if std::fs::symlink_metadata(&lock_path).is_ok_and(|found| !found.is_file()) {
         return Err(OpenError::io(&lock_path, io::Error::other("it is not a regular file")));
     }

@@ -19,7 +19,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What a session's journal says of it.
+/// What a session's journal says about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Said {
@@ -32,7 +32,7 @@ pub enum Said {
 }
 
 impl Said {
-    /// Reads it from the journal: up to the first words, in the memory of one record. Nothing when there is no journal any more.
+    /// Reads it from the journal: up to the first words, in the memory of one record. `None` if there is no journal any more.
     fn read(path: &Path) -> Option<Self> {
         if check_own(path).is_err() {
             return Some(Self::Unreadable);
@@ -62,19 +62,20 @@ impl Said {
 pub(super) struct Stamp {
     length: u64,
     modified_ns: u64,
-    /// When the file itself was last touched in any way, where the system tells.
+    /// When the file itself was last touched in any way, where the system reports it.
     changed_ns: u64,
 }
 
 impl Stamp {
     pub(super) fn of(metadata: &Metadata) -> Self {
         let modified_ns = metadata.modified().map_or(0, since_epoch_ns);
-        // What is behind a link changes without the link; such a one never counts as settled.
+        // The target of a link changes without the link, so a link never counts as settled.
         let changed_ns = if metadata.is_file() { changed_ns(metadata).unwrap_or(modified_ns) } else { u64::MAX };
         Self { length: metadata.len(), modified_ns, changed_ns }
     }
 
-    /// Whether it is so old that a later change has to show. Clocks of file systems tick slowly: what was written in the same tick would not.
+    /// Whether it is so old that a later change must show. Clocks of file systems tick slowly: what was written in the same tick would
+    /// not.
     fn is_settled(self, now_ns: u64) -> bool {
         self.changed_ns.max(self.modified_ns).saturating_add(SETTLED_NS) < now_ns
     }
@@ -89,14 +90,14 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Reads it; an empty one when there is none that can be used.
+    /// Reads it; an empty one if no usable index exists.
     pub(super) fn open(folder: &Path) -> Self {
         let path = folder.join(NAME);
         let known = load(&path).unwrap_or_default();
         Self { path, known, read: Vec::new() }
     }
 
-    /// What was said in a session; nothing when it was removed meanwhile.
+    /// What was said in a session; `None` if it was removed meanwhile.
     pub(super) fn said(&mut self, id: &str, journal: &Path, stamp: Stamp) -> Option<Said> {
         if let Some((known, said)) = self.known.get(id)
             && *known == stamp
@@ -138,7 +139,7 @@ impl Index {
     }
 }
 
-/// Removes what writers that were killed have left beside the index: nobody writes one for so long.
+/// Removes files that killed writers left beside the index: no write takes that long.
 fn remove_abandoned(index: &Path) {
     let is_abandoned = |entry: &fs::DirEntry| {
         let name = entry.file_name();
@@ -197,7 +198,7 @@ fn changed_ns(_metadata: &Metadata) -> Option<u64> {
 pub(super) const NAME: &str = "index";
 /// Raised when entries mean something else.
 const VERSION: &str = "agent-sessions 1";
-/// Characters of the first words: as many as anybody shows.
+/// Characters of the first words: as many as any list shows.
 const WORDS_CHARS: usize = 200;
 /// Entries read anew that make writing it worth while.
 const WORTH_WRITING: usize = 32;

@@ -4,8 +4,8 @@
 //! {"sum":"1c291ca3","seq":1,"at_ms":1767268800250,"entry":{"Event":"Started"}}
 //! ```
 //!
-//! The sum is the CRC-32 (the one of zip and PNG) of every byte behind the comma that follows it, up to the end of the line. The line is a
-//! JSON object that any tool reads; a tool that writes it anew has to write the sum anew, too.
+//! The sum is the CRC-32 (the one of zip and PNG) of every byte after the comma that follows it, up to the end of the line. The line is a
+//! JSON object that any tool reads; a tool that writes it anew must write the sum anew, too.
 
 use agent_core::journal::Record;
 use std::io;
@@ -61,7 +61,7 @@ pub(crate) fn has_sum(line: &[u8]) -> bool {
 
 /// Where the eight digits stand.
 const SUM: std::ops::Range<usize> = 8..16;
-/// Where the record begins: behind the quotation mark that ends the sum.
+/// Where the record begins: after the quotation mark that ends the sum.
 const BODY: usize = 17;
 /// Most bytes of a line. Damage can take the end of a line away; reading must not fill the memory for it.
 pub(crate) const MAX_LINE_BYTES: usize = 256 * 1024 * 1024;

@@ -1,5 +1,5 @@
-//! Files and directories that are this user's alone. What somebody else could have put there, or could change, is neither read nor written: it decides
-//! what a session goes on with.
+//! Files and directories that are this user's alone. A file that another user could have put there, or can change, is neither read nor
+//! written, because it decides how a session continues.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[error("use {path}: {found}; {remedy}")]
 #[non_exhaustive]
 pub struct NotOwn {
-    /// What was looked at.
+    /// The path that was checked.
     pub path: PathBuf,
     /// What is wrong with it.
     pub found: String,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Recovered {
     /// The whole records, in order, in today's form.
     pub records: Vec<Record>,
-    /// The format of the file; nothing when not even the first record is whole.
+    /// The format of the file; `None` if not even the first record is whole.
     pub format: Option<Format>,
     /// Where the whole records end.
     pub good_bytes: u64,
@@ -73,7 +73,7 @@ impl Reader {
     /// Opens a journal.
     ///
     /// # Errors
-    /// [`ReadError::Io`] when it cannot be opened, or is no file at all.
+    /// [`ReadError::Io`] when it cannot be opened, or is not a file at all.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let failed = |source| ReadError::Io { path: path.to_owned(), source };
         Ok(Self {
@@ -114,8 +114,8 @@ impl Reader {
         ReadError::Damaged { path: self.path.clone(), damage }
     }
 
-    /// Continues after a damaged line, to see what else is damaged. What follows is no continuation of what came before. False when there
-    /// is nothing to continue: no damage, a line without an end, or the first line, which says how to read the others.
+    /// Continues after a damaged line, to see what else is damaged. What follows is not a continuation of what came before. False when
+    /// there is nothing to continue: no damage, a line without an end, or the first line, which says how to read the others.
     pub const fn pass_over(&mut self) -> bool {
         let is_passed = self.damaged_bytes > 0 && self.format.is_some();
         if is_passed {
@@ -138,7 +138,7 @@ impl Reader {
             if length > MAX_LINE_BYTES {
                 return Err(self.damaged(format!("it has more than {MAX_LINE_BYTES} bytes")));
             }
-            // A whole line that is no record was written so; only one without its end can have been cut.
+            // A whole line that is not a record was written so; only one without its end can have been cut.
             self.torn_bytes = length as u64;
             return Ok(None);
         }

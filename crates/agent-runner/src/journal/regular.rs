@@ -1,16 +1,18 @@
-//! Opens files that are there, and nothing else: what stands at a path may be a pipe, which makes whoever opens it wait, or a device without end.
+//! Opens files that are there, and nothing else: a path may name a pipe, which blocks whoever opens it, or a device
+//! without end.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a regular file as the options say, without waiting. What was opened is what is looked at: nobody can put a pipe there in between.
+/// Opens a regular file as the options say, without waiting. The opened file itself is checked, so no pipe can be put in its place in
+/// between.
 ///
 /// # Errors
-/// What the system says, or that it is no regular file.
+/// What the system says, or that it is not a regular file.
 pub fn open_regular(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let file = without_waiting(options).open(path).map_err(|error| match error.raw_os_error() {
-        // A pipe that nobody reads.
+        // A pipe without a reader.
         Some(NO_READER) => not_regular(),
         _ => error,
     })?;

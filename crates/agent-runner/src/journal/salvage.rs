@@ -36,7 +36,7 @@ pub fn salvage(path: &Path, out: &Path) -> Result<Salvaged, OpenError> {
     let mut last = None;
     while let Some(record) = reader.next() {
         match record {
-            // One that stands twice tells nothing new.
+            // A repeated record adds nothing.
             Ok(record) if last.as_ref() == Some(&record) => good_bytes = reader.good_bytes(),
             Ok(record) if record.seq == replayer.next_seq() => {
                 at_ms = record.at_ms;
@@ -65,7 +65,7 @@ fn empty() -> io::Error {
     io::Error::other("it has no complete record")
 }
 
-/// A file that goes again unless it is finished: half a copy is no journal.
+/// A file that goes again unless it is finished: half a copy is not a journal.
 struct Copy<'a> {
     file: BufWriter<File>,
     buffer: Vec<u8>,

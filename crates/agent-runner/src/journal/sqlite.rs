@@ -1,11 +1,11 @@
 //! Journals in one SQLite database, for hosts that keep many sessions and want one file to back up.
 //!
-//! A record is a row with the same line, checksum included, that a journal in a file has; so a bit that flips is noticed here as there. Each
-//! append is a transaction of its own (write-ahead log, `synchronous = FULL`): durable when it returns, and [`Journal::sync`] has nothing to do.
-//! That is one wait for the disk a record, where a file waits once for several.
+//! A record is a row with the same line, checksum included, that a journal in a file has; so a bit that flips is noticed here as there.
+//! Each append is a transaction of its own (write-ahead log, `synchronous = FULL`): durable when it returns, and [`Journal::sync`] has
+//! nothing to do. That is one wait for the disk a record, where a file waits once for several.
 //!
-//! A session has one writer, held by a lock on a file in the folder `<database>.locks` that the system drops however the process ends; behind
-//! that stands the database's own rule that no number comes twice in a session. Readers are free.
+//! A session has one writer, held by a lock on a file in the folder `<database>.locks` that the system drops however the process ends;
+//! the database's own rule that no number occurs twice in a session backs that up. Readers are free.
 
 use super::file::{OpenError, lock, make_private_folder, private};
 use super::line;
@@ -26,7 +26,7 @@ pub struct SqliteStore {
     path: PathBuf,
 }
 
-/// A session in a database, as [`list`](SqliteStore::list) tells it.
+/// A session in a database, as [`list`](SqliteStore::list) returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SqliteSession {
@@ -184,7 +184,7 @@ fn record(seq: i64, line: &mut [u8], before: &mut Recovered) -> Result<Record, F
 pub struct SqliteJournal {
     id: String,
     place: String,
-    /// Nothing while it is written, and after an error: then nobody knows what the database holds, and nothing may follow.
+    /// Nothing while it is written, and after an error: then the content of the database is unknown, and nothing may follow.
     open: Option<Open>,
 }
 

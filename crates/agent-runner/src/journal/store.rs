@@ -142,7 +142,7 @@ impl SessionStore {
     pub fn remove(&self, id: &str) -> Result<(), StoreError> {
         let path = self.existing(id)?;
         let lock = lock(&path)?;
-        // The journal goes first: what is left over without it belongs to nobody.
+        // The journal goes first: what is left without it belongs to no session.
         for extension in ["jsonl", "torn", "v1", "new", super::beside::NAME, super::beside::NOTE, "lock"] {
             let path = path.with_extension(extension);
             match fs::remove_file(&path) {
@@ -207,7 +207,7 @@ impl SessionStore {
                 continue;
             }
             let Some(id) = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()) else { continue };
-            // One that was removed meanwhile is none any more.
+            // It was removed meanwhile.
             let Ok(metadata) = entry.metadata() else { continue };
             let modified = metadata.modified().map_err(io)?;
             sessions.push(SessionInfo { id, path, modified, stamp: Stamp::of(&metadata) });
@@ -216,8 +216,8 @@ impl SessionStore {
         Ok(sessions)
     }
 
-    /// The sessions that were written last, so many of them, with what was first said in each. One in which nothing was said is passed over, as
-    /// by [`newest`](Self::newest), unless `with_empty`.
+    /// The sessions that were written last, so many of them, with what was first said in each. One in which nothing was said is passed
+    /// over, as by [`newest`](Self::newest), unless `with_empty`.
     ///
     /// # Errors
     /// As [`list`](Self::list).
@@ -242,8 +242,8 @@ impl SessionStore {
         Ok(newest)
     }
 
-    /// The session that was written last and in which something was said, if there is one. One that was opened and left has nothing to go on
-    /// with, nor has one that a crash cut before. What is damaged counts: whoever opens it is told.
+    /// The session that was written last and in which something was said, if there is one. One that was opened and left has nothing to go
+    /// on with, nor has one that a crash cut before. A damaged one counts: opening it reports the damage.
     ///
     /// # Errors
     /// As [`list`](Self::list).
@@ -265,10 +265,10 @@ impl SessionStore {
 
 /// What a branch has with its parent.
 struct Shared {
-    /// The last record: the one that was asked for, and the notes of what it began. What began behind the cut must not be taken for
+    /// The last record: the one that was asked for, and the notes of what it began. What began after the cut must not be taken for
     /// something that never did.
     seq: u64,
-    /// Whether such notes may stand in damage behind it.
+    /// Whether damage after it may contain such notes.
     is_blind: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The sessions that `cargo xtask big-journals` measures with, in small: they are what they are said to be, and looking at them holds no more than
-//! the conversation.
+//! The sessions that `cargo xtask big-journals` measures with, in small: they are what they are said to be, and looking at them holds no
+//! more than the conversation.
 
 use agent_core::journal::Replayer;
 use agent_runner::journal::{Reader, Said, SessionStore};

@@ -302,7 +302,8 @@ async fn the_limit_of_time_holds_over_the_checks() {
         Builder::new(config).provider(Arc::new(provider)).clock(Arc::new(TokioClock::new(1_000_000)))
     };
     let stalled = Script::new().text("Done.").stall_after(Reply::new().text("…"), 0);
-    // The one hangs until the limit, the other until it is given up, and the turn after it hangs: its own limit is what is left of the time.
+    // The one hangs until the limit, the other until it is given up, and the turn after it hangs: its own limit is what is left of the
+    // time.
     let spent = (lifecycle::Outcome::BudgetExceeded, lifecycle::Trigger::BudgetExceeded, State::Verifying);
     let cut = (lifecycle::Outcome::TurnOutOfBudget, lifecycle::Trigger::TurnOutOfBudget, State::Working);
     for (script, timeout_ms, (outcome, trigger, last)) in

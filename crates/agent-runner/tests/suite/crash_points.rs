@@ -9,8 +9,8 @@
 //! | behind the outcome | is told as it ended |
 //! | in the middle of any record | as if that record had not been begun |
 //!
-//! A call that only reads runs again, wherever it was. Formatters and a commit are asked for again, with the same changes: the hook looks at what
-//! is there first.
+//! A call that only reads runs again, wherever it was. Formatters and a commit are asked for again, with the same changes: the hook looks
+//! at what is there first.
 
 use crate::support::{Host, builder, results, tool};
 use agent_core::agent;

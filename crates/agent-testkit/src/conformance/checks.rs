@@ -1,4 +1,4 @@
-//! What has to come out when the service does what it should.
+//! What must come out when the service does what it should.
 
 use super::{Backend, Check, Heard, Scene, hear, request};
 use crate::reply::Reply;

@@ -1,4 +1,4 @@
-//! What has to come out when the service fails.
+//! What must come out when the service fails.
 
 use super::checks::play;
 use super::{Backend, Check, Scene, hear, request};

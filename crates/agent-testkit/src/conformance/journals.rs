@@ -1,4 +1,4 @@
-//! What every journal has to hold, as checks that anybody can run over one of their own.
+//! What every journal must hold, as checks that anybody can run over one of their own.
 //!
 //! The place where journals are kept is a [`Shelf`]. For the crash tests it starts a program that opens a session and calls
 //! [`write_until_killed`]; a test program can start itself:
@@ -32,16 +32,16 @@ pub trait Shelf: Send + Sync {
     /// When there is one, or it cannot be made.
     fn create(&self, id: &str) -> Result<Box<dyn Journal>, String>;
 
-    /// Opens a journal to go on with it, and reads what it holds.
+    /// Opens a journal to continue it, and reads what it holds.
     ///
     /// # Errors
-    /// When there is none, it is damaged, or somebody writes it: then with the process's id.
+    /// When it does not exist, is damaged, or another process writes it: then with the process's id.
     fn resume(&self, id: &str) -> Result<(Box<dyn Journal>, Vec<Record>), String>;
 
     /// Reads a journal that another program may be writing.
     ///
     /// # Errors
-    /// When there is none, or it is damaged.
+    /// When it does not exist, or is damaged.
     fn read(&self, id: &str) -> Result<Vec<Record>, String>;
 
     /// Changes a byte in the middle of what is kept of a record, past whatever guards it.
@@ -54,7 +54,7 @@ pub trait Shelf: Send + Sync {
     fn writer(&self, id: &str) -> Command;
 }
 
-/// One thing that a journal has to hold.
+/// One thing that a journal must hold.
 pub struct Check {
     /// Its name, and the id of the session that it uses.
     pub name: &'static str,
@@ -67,7 +67,7 @@ impl Check {
     /// Holds a journal to it.
     ///
     /// # Errors
-    /// What was expected and what came instead.
+    /// What was expected and what happened instead.
     pub async fn run(&self, shelf: &dyn Shelf) -> Result<(), String> {
         (self.run)(shelf, self.name).await
     }
@@ -81,7 +81,7 @@ pub fn checks() -> Vec<Check> {
         check("reads-back", "what is appended is read back equal, in order", |shelf, id| {
             Box::pin(reads_back(shelf, id))
         }),
-        check("goes-on", "a journal that was closed is gone on with, behind all that it holds", |shelf, id| {
+        check("goes-on", "a closed journal can be resumed, and new records follow all that it holds", |shelf, id| {
             Box::pin(goes_on(shelf, id))
         }),
         check(

@@ -1,4 +1,4 @@
-//! What every provider has to hold, as checks that anybody can run over one of their own. [`tools`] has those for tools, [`journals`] those
+//! What every provider must hold, as checks that anybody can run over one of their own. [`tools`] has those for tools, [`journals`] those
 //! for journals.
 //!
 //! A provider is judged by what comes out of its port while a service does something to it. The service is a [`Backend`]: it plays
@@ -35,7 +35,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One thing that a provider has to hold.
+/// One thing that a provider must hold.
 pub struct Check {
     /// Its name.
     pub name: &'static str,
@@ -48,7 +48,7 @@ impl Check {
     /// Holds a provider to it. Ends within a minute whatever the provider does.
     ///
     /// # Errors
-    /// What was expected and what came instead.
+    /// What was expected and what happened instead.
     pub async fn run(&self, backend: &dyn Backend) -> Result<(), String> {
         let ended = tokio::time::timeout(PATIENCE, (self.run)(backend)).await;
         ended.unwrap_or_else(|_| Err(format!("no end within {} s", PATIENCE.as_secs())))
@@ -75,7 +75,7 @@ pub async fn assert_conforms(backend: &dyn Backend) {
     assert!(broken.is_empty(), "the provider does not hold:\n{}", broken.join("\n"));
 }
 
-/// What came out of a provider.
+/// The output of a provider.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     pub(crate) text: String,

@@ -51,7 +51,7 @@ pub fn script() -> Vec<Step> {
     paced.map(Step::answer).collect()
 }
 
-/// An edit of [`BUGGY_FILE`]: what stands there exactly once, and what is to stand there instead.
+/// An edit of [`BUGGY_FILE`]: what is there exactly once, and what is to be there instead.
 pub(super) struct Edit {
     pub(super) old: &'static str,
     pub(super) new: &'static str,

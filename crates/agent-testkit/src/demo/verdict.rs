@@ -21,9 +21,9 @@ pub struct DemoVerdict {
     pub commits: Vec<String>,
     /// Files that those commits change, sorted; the fixed file and no other is right.
     pub committed_paths: Vec<String>,
-    /// Whether the fixed file stands in the working tree as it was committed.
+    /// Whether the fixed file is in the working tree as it was committed.
     pub fix_committed: bool,
-    /// Whether the fixed file is formatted; nothing when there is no `rustfmt` to ask. Not part of [`is_fixed`](Self::is_fixed).
+    /// Whether the fixed file is formatted; `None` if there is no `rustfmt` to ask. Not part of [`is_fixed`](Self::is_fixed).
     pub formatted: Option<bool>,
 }
 

@@ -50,7 +50,7 @@ async fn read(connection: usize, request: Request<Incoming>) -> RecordedRequest 
     let headers = (head.headers.iter())
         .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
         .collect();
-    // A body that breaks off, is too long, or is no JSON is null, which every check refuses.
+    // A body that breaks off, is too long, or is not JSON is null, which every check refuses.
     let bytes = match Limited::new(body, BODY_LIMIT_BYTES).collect().await {
         Ok(collected) => collected.to_bytes(),
         Err(_) => bytes::Bytes::new(),

@@ -1,8 +1,8 @@
 //! What OpenAI Responses demands of a request beyond its shape.
 //!
 //! 1. An answer that is streamed and not stored: a client that relied on what the server stores would lose its history with it.
-//! 2. Every call is answered exactly once, behind it; no output answers nothing. Results stand in call order.
-//! 3. Reasoning has a seal or its text, and something behind it that came of it.
+//! 2. Every call is answered exactly once, after it; every output answers a call. Results are in call order.
+//! 3. Reasoning has a seal or its text, and is followed by what it led to.
 //! 4. Names of calls are well-formed; arguments are the text of a JSON object.
 
 use super::anthropic_rules::is_word;

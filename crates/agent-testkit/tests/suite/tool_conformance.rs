@@ -1,4 +1,5 @@
-//! The conformance suite for tools finds what it is there to find: each fault breaks the check that names it, and no tool is blamed for nothing.
+//! The conformance suite for tools finds what it is there to find: each fault breaks the check that names it, and no tool is blamed for
+//! nothing.
 
 use crate::faults::assert_finds;
 use agent_core::conversation::{Arguments, ToolCall};

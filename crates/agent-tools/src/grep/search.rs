@@ -30,7 +30,7 @@ impl Search<'_> {
         let base = workspace.existing(start)?;
         let queue = Queue::default();
         let walked = thread::scope(|scope| {
-            // Closed also when the walk panics, or its threads would wait for ever.
+            // Closed also when the walk panics, or its threads would wait forever.
             let _closing = CloseOnDrop(&queue);
             let (mut helpers, mut most_helpers) = (0, helping_threads());
             let mut own = self.searcher();
@@ -145,7 +145,7 @@ impl Queue {
         self.state().waiting.pop_front()
     }
 
-    /// Waits for a task; nothing when there will be none.
+    /// Waits for a task; `None` if there will be none.
     fn take(&self) -> Option<Task> {
         let mut state = self.state();
         loop {

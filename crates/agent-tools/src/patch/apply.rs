@@ -1,14 +1,15 @@
 //! The hunks of one section, applied to the text of its file.
 //!
 //! 1. A hunk is applied where its lines stand, exactly or but for blanks at line ends; what stays, stays as it is in the file.
-//! 2. Hunks stand in the order of the file. Where lines stand twice, an anchor must say which is meant.
-//! 3. Finding a hunk takes a time that grows with the file and with the hunk, not with both; of all hunks together it has a limit, and can be stopped.
+//! 2. Hunks are in the order of the file. Where lines stand twice, an anchor must say which is meant.
+//! 3. Finding a hunk takes a time that grows with the file and with the hunk, not with both; of all hunks together it has a limit, and can
+//!    be stopped.
 //! 4. New lines end as the lines of the file do, and a file without a final line end has none afterwards.
 
 use super::{Hunk, Line};
 use std::cell::Cell;
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Applied {
     pub(crate) text: String,
@@ -196,7 +197,7 @@ impl File<'_> {
     }
 }
 
-/// What of a line of the file and of the patch has to be the same.
+/// The part in which a line of the file and one of the patch must agree.
 #[derive(Clone, Copy)]
 struct Likeness {
     of_file: fn(&str) -> &str,

@@ -66,12 +66,12 @@ pub(crate) fn runs_another(program: &str, arguments: &[String]) -> bool {
     }
 }
 
-/// Whether one of the words may be the sub-command by which a program runs the command behind it: `poetry -C x run rm`. Which of the words before it
-/// are values of options is not known, so each word up to the first that cannot be one counts.
+/// Whether one of the words may be the sub-command by which a program runs the command after it: `poetry -C x run rm`. Which of the words
+/// before it are values of options is not known, so each word up to the first that cannot be one counts.
 fn runs_by_a_subcommand(name: &str, arguments: &[String]) -> bool {
     let known = RUN_BY_SUBCOMMANDS.iter().filter(|(names, _)| names.iter().any(|known| is_version_of(name, known)));
     known.flat_map(|(_, subcommands)| subcommands.iter()).any(|wanted| {
-        // `ip netns exec` and `docker compose run`: the last word of it counts, behind the others.
+        // `ip netns exec` and `docker compose run`: its last word counts, after the others.
         let mut parts = wanted.split(' ').peekable();
         // `--option NAME VALUE`.
         let mut may_be_values = 0;
@@ -93,7 +93,7 @@ fn runs_by_a_subcommand(name: &str, arguments: &[String]) -> bool {
     })
 }
 
-/// Whether `-m MODULE`, in one word or two, is a module that runs what the words behind it say.
+/// Whether `-m MODULE`, in one word or two, is a module that runs what the words after it name.
 fn module_runs_more(option: &str, next: &str) -> bool {
     let module = match option.strip_prefix("-m") {
         Some("") => next,
@@ -103,7 +103,7 @@ fn module_runs_more(option: &str, next: &str) -> bool {
     MODULES.contains(&module)
 }
 
-/// Whether something stands behind the name of the machine.
+/// Whether a word follows the name of the machine.
 fn ssh_is_given_a_command(arguments: &[String]) -> bool {
     let mut words = arguments.iter();
     let mut machines = 0;
@@ -121,7 +121,7 @@ fn ssh_is_given_a_command(arguments: &[String]) -> bool {
     machines > 1
 }
 
-/// Whether a command changes where or how the commands behind it run, as far as the shell does that without being asked for more.
+/// Whether a command changes where or how later commands run, as far as the shell does so by default.
 pub(super) fn carries_over(program: &str) -> bool {
     ["cd", "pushd", "popd", "umask", "ulimit"].contains(&program)
 }
@@ -205,7 +205,7 @@ fn is_printing_script(script: &str) -> bool {
 pub(super) const TOUCH_NOTHING: &[&str] =
     &["true", "false", "sleep", "echo", "pwd", "seq", "uname", "whoami", "nproc", "basename", "dirname"];
 
-/// Words of the shell's grammar, and builtins that run other commands, or change what commands behind them mean.
+/// Words of the shell's grammar, and builtins that run other commands, or change what later commands mean.
 #[rustfmt::skip]
 const OF_THE_SHELL: &[&str] = &[
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "select",
@@ -248,8 +248,8 @@ const WRAPPERS: &[&str] = &[
     "ed", "red", "dc", "lftp", "debconf", "debconf-communicate",
 ];
 
-/// Programs, and their sub-commands behind which stands another command, in this environment or elsewhere. Those of several words stand
-/// behind one another.
+/// Programs, and their sub-commands that another command follows, to run here or elsewhere. Those of several words are listed in
+/// order.
 #[rustfmt::skip]
 const RUN_BY_SUBCOMMANDS: &[(&[&str], &[&str])] = &[
     (&["pyenv", "rbenv", "nodenv", "jenv", "goenv", "plenv", "phpenv", "luaenv", "swiftenv", "tfenv"], &["exec"]),
@@ -316,7 +316,7 @@ const INTERPRETERS: &[&str] = &[
 /// The options that give it.
 const CODE: &[&str] = &["-c", "-e", "-E", "-r", "-p", "-l", "--eval", "--print", "--execute", "eval"];
 
-/// Modules of Python's own that run a program or a text that stands behind them.
+/// Modules of Python's own that run a program or a text given after them.
 const MODULES: &[&str] = &[
     "timeit", "pdb", "cProfile", "profile", "trace", "runpy", "code", "asyncio", "IPython", "debugpy", "cgitb",
     "idlelib",
@@ -408,7 +408,7 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
         "-K", "--config", "-o", "--output", "-O", "--remote-name", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace",
         "--trace-ascii", "--stderr", "--libcurl", "--hsts", "--alt-svc", "--etag-save", "-w", "--write-out", "--engine",
     ]),
-    // These take the name of a variable, and evaluate what stands in its brackets.
+    // These take the name of a variable, and evaluate what is in its brackets.
     (&["printf", "test"], &["-v", "-R"]),
 ];
 

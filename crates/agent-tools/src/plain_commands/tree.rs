@@ -1,16 +1,16 @@
 //! A command as a list of word lists, by way of tree-sitter's syntax tree.
 //!
-//! Only nodes that are known here are taken, and between them only blanks and the operators that separate commands: every byte of the text is
-//! accounted for. Where the tree says that one command goes on or another begins, the text has to say so, too: within a command only blanks
-//! and tabs stand between words, and between two commands stands an operator or a line break. So a text that the grammar reads otherwise than
-//! bash does would have to be made of plain and quoted words alone.
+//! Only nodes that are known here are taken, and between them only blanks and the operators that separate commands: every byte of the text
+//! is accounted for. Where the tree says that one command continues or another begins, the text must agree: within a command only
+//! blanks and tabs stand between words, and between two commands stands an operator or a line break. So a text that the grammar reads
+//! otherwise than bash does could consist of plain and quoted words only.
 
 use super::is_plain_char;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-/// The words of each command, in order. Nothing when the text is anything but plain commands and what separates them.
+/// The words of each command, in order. `None` if the text is anything but plain commands and what separates them.
 pub(super) fn commands(text: &str) -> Option<Vec<Vec<String>>> {
     let tree = parse(text)?;
     let root = tree.root_node();
@@ -61,7 +61,7 @@ struct Reading<'a> {
 enum Last {
     /// A line break or `;`, or nothing yet: a command may follow.
     Separator,
-    /// `&&`, `||` or `|`: a command has to follow.
+    /// `&&`, `||` or `|`: a command must follow.
     Operator,
     /// A command, whole so far.
     Command,
@@ -163,7 +163,7 @@ impl<'a> Reading<'a> {
         let behind = self.text.get(..self.seen)?;
         if self.last == Last::Command {
             let is_apart = self.blanks_before(node)? > 0;
-            // A number right before an operator is a descriptor, and one right behind a word is a part of it.
+            // A number right before an operator is a descriptor, and one right after a word is a part of it.
             if !is_apart && (descriptor.is_some() || behind.ends_with(|c: char| c.is_ascii_digit())) {
                 return None;
             }
@@ -197,7 +197,7 @@ impl<'a> Reading<'a> {
         before.chars().all(is_blank).then_some(before.len())
     }
 
-    /// Whether line breaks stand before a node; nothing when anything but those and blanks does.
+    /// Whether line breaks stand before a node; `None` if anything but those and blanks does.
     fn breaks_before(&self, node: Node<'_>) -> Option<bool> {
         let before = self.text.get(self.seen..node.start_byte())?;
         before.chars().all(|c| is_blank(c) || c == '\n').then(|| before.contains('\n'))

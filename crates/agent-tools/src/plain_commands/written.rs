@@ -1,5 +1,5 @@
-//! Options by which programs that test, build and check write a file of any name. Their names are compared whole, because these programs do not take
-//! them shortened, and others begin like them (`--target`, `-count`). No list of these is complete.
+//! Options by which programs that test, build and check write a file of any name. Their names are compared whole, because these programs do
+//! not take them shortened, and others begin like them (`--target`, `-count`). No list of these is complete.
 
 /// Whether one of the words is an option of this program that names a file or a directory to write.
 pub(super) fn is_named(program: &str, arguments: &[String]) -> bool {

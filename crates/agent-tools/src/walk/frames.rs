@@ -66,7 +66,7 @@ impl Stepped {
 pub(super) struct Frames<'w> {
     workspace: &'w Workspace,
     start: &'w Path,
-    /// What the places of the user's are while it goes on.
+    /// The user's places while the walk is running.
     judge: Judge<'w>,
     frames: Vec<Frame>,
     /// Where the walk stands: every frame has a part of it.

@@ -96,7 +96,7 @@ fn decide(rules: &Option<Arc<Rules>>, path: &str, is_directory: bool) -> Option<
     None
 }
 
-/// Reads a file of rules; what is no rule in it is passed over, as git does. Nothing when there is no such regular file.
+/// Reads a file of rules; what is no rule in it is passed over, as git does. `None` if there is no such regular file.
 fn read(directory: BorrowedFd<'_>, name: &CStr, prefix: usize, above: Option<Arc<Rules>>) -> Option<Arc<Rules>> {
     let (file, _) = open_regular(directory, name).ok()?;
     let mut bytes = Vec::new();

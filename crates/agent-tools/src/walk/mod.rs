@@ -1,7 +1,7 @@
 //! Walking the workspace: sorted, without what `.gitignore` names, never through a link.
 //!
-//! Directories are entered from the root name by name, and every entry is handed on with the open directory that it is in: nothing is looked
-//! up by a path again. Depth costs neither stack nor descriptors, and a directory that contains itself is not entered twice.
+//! Directories are entered from the root name by name, and every entry is handed on with the open directory that it is in: nothing is
+//! looked up by a path again. Depth costs neither stack nor descriptors, and a directory that contains itself is not entered twice.
 
 mod directory;
 mod frames;
@@ -21,7 +21,7 @@ use std::ffi::CStr;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a walk came to, besides what it visited.
+/// The result of a walk, besides what it visited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Walked {
     /// Directories that could not be read.

@@ -23,7 +23,7 @@ pub(crate) struct Staged<'w> {
     path: RelativePath,
     real: RelativePath,
     temporary: Temporary,
-    /// Emptied before they go, because it stands after what is in them.
+    /// Emptied before they go, because it comes after what is in them.
     made: MadeDirectories,
     kind: Kind,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Staged<'w> {
 enum Kind {
     /// A file in this state is replaced by one in that state.
     Replace { old: Stamp, new: Stamp },
-    /// There is none yet.
+    /// It does not exist yet.
     Create,
     /// A file in this state goes.
     Remove { old: Stamp },
@@ -130,7 +130,7 @@ impl<'w> Staged<'w> {
         Ok(Done { staged: self, can_undo })
     }
 
-    /// Puts the new file in the place of the old one, which is kept under the temporary name where the file system can do that.
+    /// Puts the new file in place of the old one, which is kept under the temporary name where the file system can do that.
     fn exchange(&mut self, name: &str, old: Stamp, new: Stamp) -> Result<bool, FileError> {
         match self.temporary.swap_with(name, Swap::Exchange) {
             Ok(()) if self.holds(old) => Ok(true),
@@ -147,7 +147,7 @@ impl<'w> Staged<'w> {
         }
     }
 
-    /// What came out is somebody else's work, and goes back. If the name is free meanwhile, they have removed it.
+    /// The file that came out is the work of others, and is put back. If the name is free by now, they have removed it.
     fn exchange_back(&mut self, name: &str, new: Stamp) -> FileError {
         for _ in 0..MOST_EXCHANGES {
             match self.temporary.swap_with(name, Swap::Exchange) {

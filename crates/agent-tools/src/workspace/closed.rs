@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// Whether a path lies in a closed directory, or is one.
+/// Whether a path is in a closed directory, or is one.
 pub(super) fn is_closed(path: &Path, more: &[RelativePath]) -> bool {
     is_by_name(path) || more.iter().any(|more| path.starts_with(more.as_path()))
 }

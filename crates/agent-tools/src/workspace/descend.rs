@@ -7,7 +7,7 @@ use rustix::path::Arg;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path};
 
-/// Opens one directory of another. A link is refused, as is anything else that is no directory.
+/// Opens one directory of another. A link is refused, as is anything else that is not a directory.
 pub(crate) fn open_directory(parent: BorrowedFd<'_>, name: impl Arg, for_what: For) -> Result<OwnedFd> {
     let access = match for_what {
         For::Listing => OFlags::RDONLY | OFlags::NONBLOCK,
@@ -30,7 +30,7 @@ pub(crate) fn descend(root: BorrowedFd<'_>, path: &Path, for_what: For) -> Resul
     descend_noting(root, path, for_what).map(|(directory, _)| directory)
 }
 
-/// The same, and tells what was passed: the root first, the directory itself last.
+/// The same, and returns the directories on the way: the root first, the directory itself last.
 pub(crate) fn descend_noting(root: BorrowedFd<'_>, path: &Path, for_what: For) -> Result<(OwnedFd, Vec<Identity>)> {
     let mut names = names(path).peekable();
     let purpose = |is_last: bool| if is_last { for_what } else { For::Entering };

@@ -1,5 +1,6 @@
 //! What can be wrong with a file, in words that tell a model what to do instead.
 
+use agent_types::redact::REDACTED;
 use std::io;
 
 /// Why a file could not be used.
@@ -36,6 +37,11 @@ pub(crate) enum FileError {
     Stale { path: String },
     #[error("`{path}` exists and you have not read it: read it first, or use another path")]
     Unseen { path: String },
+    #[error(
+        "`{path}` holds a secret that you were shown as `{REDACTED}`, and writing the file whole would destroy it: change the other lines with \
+         `edit_file`"
+    )]
+    Secret { path: String },
     #[error("the directory of `{path}` is not writable, so the file cannot be replaced safely: {source}")]
     DirectoryNotWritable { path: String, source: io::Error },
     #[error("`{path}` was not written, because the disk is full: {source}; nothing has changed")]

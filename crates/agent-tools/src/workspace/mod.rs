@@ -24,6 +24,7 @@ pub(crate) use places::Judge;
 use places::{Places, What};
 use protected::Protected;
 
+use agent_types::redact::Redactor;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use descend::identity;
@@ -44,13 +45,14 @@ pub struct Workspace {
     closed: Vec<RelativePath>,
     places: Places,
     record: Record,
+    secrets: Redactor,
 }
 
 impl Workspace {
     /// Opens a directory.
     ///
     /// # Errors
-    /// [`OpenError`] when it is not there, is no directory, or has a name that is not Unicode.
+    /// [`OpenError`] when it is not there, is not a directory, or has a name that is not Unicode.
     pub fn open(root: impl AsRef<Path>) -> Result<Self, OpenError> {
         let given = root.as_ref();
         let wrong = |source| OpenError::System { root: given.to_path_buf(), source };
@@ -68,11 +70,12 @@ impl Workspace {
             closed: Vec::new(),
             places: Places::default(),
             record: Record::default(),
+            secrets: Redactor::default(),
         })
     }
 
-    /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. They are meant by what they are,
-    /// wherever they lie: a link on the way may lead into the workspace, now or later, and a directory may be mounted there.
+    /// Protects more files or directories than those that always are (`.git`, for one): no tool writes them. They are meant by what they
+    /// are, wherever they lie: a link on the way may lead into the workspace, now or later, and a directory may be mounted there.
     #[must_use]
     pub fn protecting<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
         self.protecting_as(paths, "belongs to the agent's own configuration", true)
@@ -94,6 +97,19 @@ impl Workspace {
     #[must_use]
     pub fn protecting_linked<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
         self.protecting_as(paths, "has a protected name through a link", false)
+    }
+
+    /// Tells the tools what the model is shown as [`REDACTED`](agent_types::redact::REDACTED): a file that holds such a secret is not written back
+    /// whole as it was shown.
+    #[must_use]
+    pub fn knowing(mut self, secrets: Redactor) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    /// Whether what a model was shown of this text differs from the text.
+    pub(crate) fn was_shown_redacted(&self, text: &[u8]) -> bool {
+        !self.secrets.is_empty() && self.secrets.finds(&String::from_utf8_lossy(text))
     }
 
     /// Closes more directories than those that always are (`.git/agent`): no tool reads, lists or searches them, by whatever path.
@@ -269,7 +285,7 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
-    /// Commands could not be told where to run.
+    /// Commands could not be given a directory to run in.
     #[error("open the workspace `{}`: its name is not Unicode", .root.display())]
     NotUnicode {
         /// The directory.

@@ -1,11 +1,12 @@
-//! Places of the user's that no tool writes or reads, by what they are. Their paths do not tell it: `~/.config` may be a link into the workspace, and
-//! any directory can be mounted there.
+//! Places of the user's that no tool writes or reads, by what they are. Their paths do not tell it: `~/.config` may be a link into the
+//! workspace, and any directory can be mounted there.
 //!
-//! 1. Each path is followed link by link. At every step device and number of the directory are noted, with what of the path is left: so a place is
-//!    known that is not there yet, and one that is reached from any directory above it.
-//! 2. The same is done again at every look, because a link can be made while a session goes on; the directories that were found at first stay.
+//! 1. Each path is followed link by link. At every step device and number of the directory are noted, with what of the path is left: so a
+//!    place is known that is not there yet, and one that is reached from any directory above it.
+//! 2. The same is done again at every look, because a link can be made during a session; the directories that were found at first
+//!    stay.
 //! 3. What a tool passes is compared, directory by directory as they were entered.
-//! 4. A workspace that lies in a place is a part of it.
+//! 4. A workspace that is in a place is a part of it.
 //! 5. A part of a place can be mounted, and nothing that is passed tells. The table of mounts does, and says which name it has elsewhere.
 
 use super::closed;
@@ -87,7 +88,8 @@ pub(crate) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// What holds for a path without links below the root, of which these directories were passed: the root first, perhaps the file itself last.
+    /// What holds for a path without links below the root, of which these directories were passed: the root first, perhaps the file itself
+    /// last.
     pub(super) fn of(&self, real: &Path, passed: &[Identity]) -> Vec<What> {
         let names: Vec<&std::ffi::OsStr> = real.iter().filter(|name| *name != ".").collect();
         let mut found = Vec::new();
@@ -139,7 +141,7 @@ impl Found {
         let mut left: VecDeque<OsString> = parts(path).collect();
         let (mut at, mut links) = (PathBuf::from("/"), 0);
         loop {
-            // A link that leads on is a place itself: whoever replaces it says what is to be there.
+            // Each link on the way is a place itself: replacing it decides what is there.
             if let Ok(status) = at.symlink_metadata()
                 && (of == Of::All || status.is_dir())
             {

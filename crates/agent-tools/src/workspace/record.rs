@@ -5,7 +5,7 @@ use rustix::fs::Stat;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The state of a file, as far as it can be told without reading it.
+/// The state of a file, as far as it is known without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,

@@ -1,23 +1,21 @@
-//! The reference of the tools in `docs/tools.md`, made of what the model is told. `UPDATE=1` rewrites it.
+//! The reference of the tools in `docs/tools.md`, made from the schemas that the model gets. `INSTA_UPDATE=always` rewrites it.
 
 use crate::support::Bench;
+use agent_check::golden;
 use agent_tools::signal_tool;
 use agent_types::protected;
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::path::Path;
 
 #[test]
-fn the_reference_is_what_the_model_is_told() {
+fn the_reference_is_up_to_date() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tools.md");
     let published = std::fs::read_to_string(path).unwrap();
     let (before, after) = published.split_once(BEGIN).expect("the mark where the reference begins");
     let (_, after) = after.split_once(END).expect("the mark where the reference ends");
     let made = format!("{before}{BEGIN}{}{END}{after}", reference());
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(path, &made).unwrap();
-        return;
-    }
-    assert!(published == made, "docs/tools.md is stale: run the tests of agent-tools with UPDATE=1");
+    golden::compare(Path::new(path), &made).unwrap();
 }
 
 fn reference() -> String {
@@ -52,5 +50,5 @@ fn choices(schema: &Value) -> String {
     if choices.is_empty() { String::new() } else { format!(" One of {}.", choices.join(", ")) }
 }
 
-const BEGIN: &str = "<!-- begin: made of the schemas, `UPDATE=1 cargo test -p agent-tools` rewrites it -->";
+const BEGIN: &str = "<!-- begin: made of the schemas, `INSTA_UPDATE=always cargo test -p agent-tools` rewrites it -->";
 const END: &str = "<!-- end -->";

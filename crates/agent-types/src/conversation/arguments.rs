@@ -125,6 +125,6 @@ impl<'de> Visitor<'de> for Any {
 #[error("read the arguments as a JSON object: {found}")]
 #[non_exhaustive]
 pub struct ArgumentsError {
-    /// What the parser said.
+    /// The parser's message.
     pub found: String,
 }

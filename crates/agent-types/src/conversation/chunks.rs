@@ -1,6 +1,6 @@
 //! An append-only list whose clone does not grow with its length.
 //!
-//! Items live in a tail of at most [`CHUNK`] and in a chain of full, shared chunks behind it. Appending touches the tail only; a
+//! Items live in a tail of at most [`CHUNK`] and in a chain of full, shared chunks. Appending touches the tail only; a
 //! clone copies the tail's pointers and one reference to the chain.
 
 use super::Item;

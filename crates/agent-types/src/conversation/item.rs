@@ -145,7 +145,7 @@ impl Answer {
         out
     }
 
-    /// The same in the room of another text.
+    /// Replaces another text with them, reusing its memory.
     pub fn text_into(&self, out: &mut String) {
         out.clear();
         for block in &self.blocks {
@@ -388,12 +388,12 @@ impl Round {
         &self.results
     }
 
-    /// The same round behind a paused answer that it continues. What comes in front has no calls, so the results still answer every one.
+    /// The same round after the paused answer that it continues. That answer has no calls, so the results still answer every call.
     pub(super) fn continuing(self, paused: Answer) -> Self {
         Self { answer: paused.joined(self.answer), results: self.results }
     }
 
-    /// The same round with every result cut to about `limit_bytes`, or nothing when none is longer.
+    /// The same round with every result cut to about `limit_bytes`, or `None` if none is longer.
     #[must_use]
     pub fn clipped(&self, limit_bytes: usize) -> Option<Self> {
         if self.results.iter().all(|result| result.content.len() <= limit_bytes) {

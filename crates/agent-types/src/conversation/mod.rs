@@ -127,7 +127,7 @@ impl Conversation {
         self.bytes / 4 + self.items.len() as u64 * 4
     }
 
-    /// Whether it ends with something that the model has to say more to: what a user said, results, or an answer that the provider paused.
+    /// Whether it ends with something that the model must say more to: what a user said, results, or an answer that the provider paused.
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
         match self.last().map(AsRef::as_ref) {
@@ -151,7 +151,7 @@ impl Conversation {
         self.items.push(Arc::new(item));
     }
 
-    /// Appends an item that another conversation holds too. An answer with tool calls has to be a [`Round`].
+    /// Appends an item that another conversation holds too. An answer with tool calls must be a [`Round`].
     ///
     /// # Errors
     /// [`ConversationError`], as when it is made and appended; an answer never continues a paused one here.
@@ -171,7 +171,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// The paused answer that an answer has to be joined to, taken off the history; nothing when it follows user content.
+    /// Takes the paused answer that an answer continues off the history; `None` when the answer follows user content.
     fn continued(&mut self) -> Result<Option<Answer>, ConversationError> {
         match self.last().map(AsRef::as_ref) {
             Some(Item::Input(_) | Item::Round(_)) => Ok(None),
@@ -226,7 +226,7 @@ pub fn non_blank(text: &str) -> bool {
     !text.trim_start().is_empty()
 }
 
-/// What is left of a text that is longer than about `limit_bytes`: the head, and how much was cut. Nothing when it is not longer.
+/// What is left of a text that is longer than about `limit_bytes`: the head, and how much was cut. `None` if it is not longer.
 #[must_use]
 pub fn cut(text: &str, limit_bytes: usize) -> Option<String> {
     if text.len() <= limit_bytes {

@@ -70,7 +70,7 @@ impl fmt::Display for HookPoint {
     }
 }
 
-/// What hooks run on: a point, and what there is to tell about it.
+/// What hooks run on: a point and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum HookOccasion {
     /// See [`HookPoint::PreToolUse`].
@@ -147,7 +147,7 @@ pub struct HookReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<String>,
     /// Why the hooks object. What that means depends on the point: a message does not go out, a turn does not end, a summary is not made,
-    /// and of calls that have run the model is told.
+    /// and the model gets a note about calls that have run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<String>,
     /// Why the turn ends here, whatever else would come.

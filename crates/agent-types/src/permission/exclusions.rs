@@ -11,13 +11,13 @@ pub struct Exclusions {
 }
 
 impl Exclusions {
-    /// The rule that covers a file or directory, by its path relative to the workspace and without links; nothing when it may be shown.
+    /// The rule that covers a file or directory, by its path relative to the workspace and without links; `None` if it may be shown.
     #[must_use]
     pub fn covering(&self, path: &str) -> Option<&Rule> {
         self.rules.as_ref()?.iter().find(|rule| rule.may_cover(path))
     }
 
-    /// Whether nothing has to be left out.
+    /// Whether nothing needs to be left out.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rules.is_none()

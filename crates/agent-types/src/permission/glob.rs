@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Whether the whole path matches. Takes time proportional to pattern times path, whatever stands in either.
+/// Whether the whole path matches. Takes time proportional to pattern times path, whatever is in either.
 pub(super) fn matches(pattern: &str, path: &str) -> bool {
     let tokens = tokens(pattern);
     let path: Vec<char> = path.chars().collect();
@@ -18,7 +18,8 @@ pub(super) fn matches(pattern: &str, path: &str) -> bool {
     reached.last().copied().unwrap_or(false)
 }
 
-/// The patterns that match, below a directory, what this one matches from where the directory is: at most one for each place in the pattern.
+/// The patterns that match, below a directory, what this one matches from where the directory is: at most one for each place in the
+/// pattern.
 pub(super) fn below<'a>(pattern: &'a str, directory: &str) -> Vec<&'a str> {
     // Where in the pattern one may be, and whether within a segment that `**/` passes over.
     let mut places = with_skipped(pattern, vec![(0, false)]);
@@ -41,7 +42,7 @@ pub(super) fn below<'a>(pattern: &'a str, directory: &str) -> Vec<&'a str> {
     rests.filter(|rest| !rest.is_empty()).collect()
 }
 
-/// These places, and those behind stars that match nothing.
+/// These places, and those after stars that match nothing.
 fn with_skipped(pattern: &str, mut places: Vec<(usize, bool)>) -> Vec<(usize, bool)> {
     let mut looked_at = 0;
     while let Some(&(at, is_within)) = places.get(looked_at) {

@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 ///
 /// An allow rule matches a command only when all of it is known to be plain commands. A deny rule matches when it might: also `/bin/rm` for
 /// `bash(rm:*)`, and whatever is not known to be plain commands. One about files holds for every tool that does the same with them, and one
-/// that ends in a plain name covers what lies below, too.
+/// that ends in a plain name covers what is below, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     tool: String,
@@ -29,7 +29,7 @@ pub struct Rule {
     source: RuleSource,
 }
 
-/// Who said a rule.
+/// Where a rule comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -68,7 +68,7 @@ impl Rule {
         &self.tool
     }
 
-    /// Who said it.
+    /// Where it comes from.
     #[must_use]
     pub const fn source(&self) -> RuleSource {
         self.source
@@ -81,8 +81,8 @@ impl Rule {
         self
     }
 
-    /// Why its pattern, taken as one over files, covers less than it says, and what to write instead: a sign of other globs, or a path as no path is
-    /// written. To be asked about deny rules: there it would let pass what was meant.
+    /// Why its pattern, taken as one over files, covers less than it says, and what to write instead: a sign of other globs, or a path as
+    /// no path is written. To be asked about deny rules: there it would let pass what was meant.
     #[must_use]
     pub fn flaw_over_files(&self) -> Option<&'static str> {
         let pattern = self.pattern.as_deref()?;
@@ -106,8 +106,8 @@ impl Rule {
         }
     }
 
-    /// A deny rule that was written in a folder, for a reader in a directory below it (`sub/dir`, as paths are written): rules that together cover
-    /// there what it covers from the folder. The rule itself is among them, so that nothing is loosened.
+    /// A deny rule that was written in a folder, for a reader in a directory below it (`sub/dir`, as paths are written): rules that
+    /// together cover there what it covers from the folder. The rule itself is among them, so that nothing is loosened.
     #[must_use]
     pub fn from_above(&self, directory: &str) -> Vec<Self> {
         let mut rules = vec![self.clone()];
@@ -126,7 +126,7 @@ impl Rule {
         rules
     }
 
-    /// Whether it ends in a plain name and names this directory or one that it lies in: then it covers all of it.
+    /// Whether it ends in a plain name and names this directory or one that it is in: then it covers all of it.
     fn names_way_to(&self, directory: &str) -> bool {
         let pattern = of_files(self.pattern.as_deref().unwrap_or_default());
         let is_plain = !pattern.rsplit('/').next().unwrap_or_default().contains(['*', '?']);
@@ -146,7 +146,8 @@ impl Rule {
         self.has_pattern() && self.may_name(tool, subject)
     }
 
-    /// Whether a deny rule covers a file, or a directory that the file is in, by this name or by another that some file system takes for it.
+    /// Whether a deny rule covers a file, or a directory that the file is in, by this name or by another that some file system takes for
+    /// it.
     pub(super) fn may_cover(&self, path: &str) -> bool {
         let Some(pattern) = &self.pattern else { return true };
         let pattern = of_files(pattern);
@@ -220,20 +221,20 @@ fn covers(pattern: &str, path: &str) -> bool {
         || is_plain && path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(is_below))
 }
 
-/// The path with the pattern's names in the place of what may be their short names (`SECRET~1`).
+/// The path with the pattern's names in place of what may be their short names (`SECRET~1`).
 fn in_long_names(pattern: &str, path: &str) -> String {
     let long =
         |name: &str| pattern.split('/').find(|known| folded::is_short_for(name, known)).unwrap_or(name).to_string();
     path.split('/').map(long).collect::<Vec<String>>().join("/")
 }
 
-/// A pattern over paths as the paths are written: from the workspace, without a `.` in front or a slash behind.
+/// A pattern over paths as the paths are written: from the workspace, without a `.` at the beginning or a slash at the end.
 fn of_files(pattern: &str) -> &str {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     pattern.strip_suffix('/').unwrap_or(pattern)
 }
 
-/// The command as if its program had been named without the directory that it lies in.
+/// The command as if its program had been named without the directory that it is in.
 fn without_directory(command: &str) -> &str {
     let program = command.split(' ').next().unwrap_or_default();
     let name_at = program.rfind('/').map_or(0, |slash| slash + 1);

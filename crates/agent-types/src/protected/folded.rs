@@ -1,6 +1,7 @@
 //! The other names by which a file system may find the same file. Which file system a name is for is not known here, so all of them count:
 //!
-//! * letter case, and letters that fold to others (`ſ` to `s`, a ligature to its letters, full width to ASCII): case-insensitive ext4, APFS, NTFS, ZFS;
+//! * letter case, and letters that fold to others (`ſ` to `s`, a ligature to its letters, full width to ASCII): case-insensitive ext4,
+//!   APFS, NTFS, ZFS;
 //! * code points that show nothing: case-insensitive ext4 and HFS+;
 //! * dots and blanks at the end, and what follows a colon: FAT and NTFS;
 //! * short names, `GIT~1` for `.git`: FAT and NTFS.
@@ -47,7 +48,7 @@ fn folded(name: &str) -> String {
     let mut folded = letters(name);
     let end = folded.find(':').filter(|end| *end > 0).unwrap_or(folded.len());
     folded.truncate(end);
-    // `..` is no name of a file, and stays what it is.
+    // `..` is not a name of a file, and stays what it is.
     let kept = folded.trim_end_matches(['.', ' ']).len();
     if kept > 0 {
         folded.truncate(kept);
@@ -91,8 +92,8 @@ const fn is_invisible(letter: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a folded name may be the short name of a file with this long one: six letters or fewer, or two and four hexadecimal digits, then `~` and a
-/// number, then three letters of the ending.
+/// Whether a folded name may be the short name of a file with this long one: six letters or fewer, or two and four hexadecimal digits, then
+/// `~` and a number, then three letters of the ending.
 pub(crate) fn is_short_for(name: &str, long: &str) -> bool {
     let Some((start, rest)) = name.split_once('~') else { return false };
     let (number, ending) = rest.split_once('.').unwrap_or((rest, ""));

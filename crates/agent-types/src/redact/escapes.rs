@@ -1,5 +1,5 @@
-//! Reads the escapes of URLs, of JSON and shells, and of HTML, each by itself or mixed, so that a secret is found whichever of its characters
-//! are escaped and in whichever way.
+//! Reads the escapes of URLs, of JSON and shells, and of HTML, each by itself or mixed, so that a secret is found whichever of its
+//! characters are escaped and in whichever way.
 //!
 //! ```text
 //! %2f %2F                                 URL, either case
@@ -7,7 +7,8 @@
 //! &amp; &#43; &#x2b;                      HTML
 //! ```
 //!
-//! A text is read from left to right once, so the cost is linear. What is no escape is taken as it is. A value above one byte is taken as its UTF-8.
+//! A text is read from left to right once, so the cost is linear. What is not an escape is taken as it is. A value above one byte is taken
+//! as its UTF-8.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,7 +32,7 @@ impl Unescaped {
         out
     }
 
-    /// The same with one level of escapes read; nothing where there is none.
+    /// The same with one level of escapes read; `None` if it has none.
     pub(super) fn next(&self) -> Option<Self> {
         let bytes: Vec<(u8, usize)> = self
             .text
@@ -63,7 +64,7 @@ impl Unescaped {
         is_changed.then_some(out)
     }
 
-    /// Where a part of it stands in the text that was read.
+    /// Where a part of it is in the text that was read.
     pub(super) fn origin_of(&self, part: Range<usize>) -> Range<usize> {
         self.origin(part.start)..self.origin(part.end)
     }

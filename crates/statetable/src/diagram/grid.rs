@@ -44,7 +44,7 @@ fn list(states: &[&str]) -> String {
     if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
 }
 
-/// The row of a state and a trigger, or why there is none.
+/// The row of a state and a trigger, or why no row exists.
 ///
 /// # Errors
 /// [`Refusal`] when the cell is empty.

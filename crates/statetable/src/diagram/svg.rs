@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A drawing as SVG, without scripts and styles, on one block of lines so that it can stand in Markdown. Passing states are dashed,
+/// A drawing as SVG, without scripts and styles, on one block of lines so that Markdown can embed it. Passing states are dashed,
 /// terminal ones have a thick line, rows that keep the state end with a loop.
 #[must_use]
 pub fn svg<S: Label, T: Label, A: Label>(table: &Table<S, T, A>) -> String {
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Whether the lanes of two states stand below each other, that of the first from 0 to `height` and that of the second `gap` below it.
+    /// Whether the lanes of two states are below each other, that of the first from 0 to `height` and that of the second `gap` below it.
     fn share_a_column(height: usize, gap: usize) -> bool {
         let below = height + gap;
         let lanes = lanes(&[state(0, 0, height), state(1, below, below + 2 * LINE)]);

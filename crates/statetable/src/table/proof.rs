@@ -16,7 +16,7 @@ pub struct Cell {
     pub to: u8,
     /// Set of the row's actions.
     pub actions: u128,
-    /// Whether an action stands on the row more than once, which a set does not tell.
+    /// Whether an action is on the row more than once, which a set does not tell.
     pub repeats_action: bool,
 }
 
@@ -75,14 +75,14 @@ pub enum Claim {
     },
 }
 
-/// That a table was proved. Only [`prove`] makes one.
+/// Evidence that a table was proved. Only [`prove`] makes one.
 #[derive(Debug)]
 #[must_use]
 pub struct Proof(());
 
-/// Checks that no cell is filled twice, no action stands on a row twice, nothing leaves a terminal state, every state is reachable and every other one has a way out (and
-/// one to an end, when there is an end), every trigger and action is used, passing states have automatic rows only and waiting states
-/// none, and automatic rows cannot cycle; then what the machine claims.
+/// Checks that no cell is filled twice, no action is on a row twice, nothing leaves a terminal state, every state is reachable and
+/// every other one has a way out (and one to an end, when there is an end), every trigger and action is used, passing states have automatic
+/// rows only and waiting states none, and automatic rows cannot cycle; then what the machine claims.
 ///
 /// # Panics
 /// When the table is broken or a claim does not hold; in a `const` this is a compile error with the message.
@@ -133,7 +133,7 @@ pub const fn bit(label: u8) -> u128 {
     if label < 128 { 1 << label } else { 0 }
 }
 
-/// Whether a trigger's name says that it is automatic.
+/// Whether a trigger's name marks it as automatic.
 #[must_use]
 pub const fn is_automatic(name: &str) -> bool {
     matches!(name.as_bytes(), [b'A', b'u', b't', b'o', ..])

@@ -31,7 +31,7 @@ pub struct Proved<S: 'static, T: 'static, A: 'static> {
     evidence: &'static Evidence,
 }
 
-/// What the proof of a table leaves behind.
+/// The result of proving a table.
 #[derive(Debug)]
 pub struct Evidence {
     /// By state: the positions among which its rows are looked for.
@@ -85,7 +85,8 @@ impl<S: Label, T: Label, A: Label> Proved<S, T, A> {
         self.rows_from(from).find(|row| row.on == on)
     }
 
-    /// The rows that leave or keep a state, in the written order. Found by an index: rows before the first of them and after the last are not looked at.
+    /// The rows that leave or keep a state, in the written order. Found by an index: rows before the first of them and after the last are
+    /// not looked at.
     #[inline]
     pub fn rows_from(&self, from: S) -> impl Iterator<Item = &'static Row<S, T, A>> + use<S, T, A> {
         let all = self.table.rows;

@@ -48,7 +48,7 @@ const fn shape(rows: &[Cell]) -> Shape<'_> {
     }
 }
 
-/// What a proof says about a shape, or nothing when it holds.
+/// What a proof says about a shape, or `None` if it holds.
 fn said<P>(proof: impl Fn() -> P + core::panic::UnwindSafe) -> Option<String> {
     let payload = catch_unwind(proof).err()?;
     payload.downcast_ref::<&str>().map(|text| String::from(*text)).or_else(|| payload.downcast_ref::<String>().cloned())

@@ -28,7 +28,7 @@ pub(super) fn of(setup: &Setup, bound: &LifecycleConfig, node: &Together) -> Vec
     out
 }
 
-/// What comes to a lifecycle by itself: nobody has to decide anything.
+/// Events that reach a lifecycle by themselves, without a decision.
 fn by_itself(node: &Together, out: &mut Vec<Event>) {
     for (ticket, commitment) in node.driver.open_checks() {
         let ends = [

@@ -1,4 +1,4 @@
-//! What stands here in place of a driver, as plain as a driver can be: it keeps what the lifecycle asked for until that is answered.
+//! What is here in place of a driver, as plain as a driver can be: it keeps what the lifecycle asked for until that is answered.
 
 use agent_core::agent::{Agent, Event, Step};
 use agent_core::lifecycle::{self, Action, CommitmentId, Ticket};
@@ -36,7 +36,7 @@ impl Driver {
         }
     }
 
-    /// A life is over. It withdraws what it asked for, but for the cleanup, of which nobody wants to know any more.
+    /// A life is over. It withdraws its requested actions except for the cleanup, whose result no longer matters.
     pub(super) fn forget(&mut self) {
         self.stop_cleanup();
     }
@@ -70,7 +70,7 @@ impl Driver {
         }
     }
 
-    /// Goes on with the timer that the lifecycle says is open.
+    /// Continues with the timer that the lifecycle reports as open.
     pub(super) fn resume(&mut self, agent: &Agent) {
         let open = agent.lifecycle().map(lifecycle::Lifecycle::outstanding).unwrap_or_default();
         for action in open {

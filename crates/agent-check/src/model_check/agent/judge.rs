@@ -68,7 +68,7 @@ fn commands(event: &Event, step: &Step, after: &Agent) -> Result<(), Fault> {
         is_commanded = true;
         let is_done = match action {
             Action::SendInput { text } | Action::SendGapReport { text, .. } => {
-                // One that goes out now stands before those that wait.
+                // One that goes out now comes before those that wait.
                 fired(trigger)
                     && (pending.any(|pending| pending == text) || after.session().pending_input().next().is_none())
             }
@@ -99,7 +99,7 @@ fn turns(before: &Together, step: &Step, after: &Together) -> Result<(), Fault> 
     let prompts = step.session.actions.contains(&session::Action::PromptForInput);
     let rests = session.is_idle() && prompts && ended.len() == 1;
     hold(Invariant::RestsTogether, rests, || format!("{ended:?} while the session is in {:?}", session.state()))?;
-    // A stop that was asked for is no claim, whatever the turn came to.
+    // A requested stop is never a claim, whatever the turn's outcome.
     let is_claim = ended.iter().any(|on| claims(*on));
     let was_stopped = before.seen.is_stopped && after.seen.is_stopped;
     hold(Invariant::ClaimsVerified, !(is_claim && was_stopped), || format!("{ended:?} after a stop was asked for"))
@@ -140,7 +140,7 @@ fn nearer(before: &Agent, event: &Event, after: &Agent, tally: &mut Tally) -> Re
         tally.cancel_answers = tally.cancel_answers.max(left);
         return hold(Invariant::CancelArrives, left > 0, || format!("{state:?} waits for nothing"));
     }
-    // Where the lifecycle alone was asked, a summary that the session makes goes on.
+    // Where the lifecycle alone was asked, a summary that the session makes continues.
     let was_stopped = before.session().is_cancel_pending() || is_stop(event) && matches!(event, Event::Session(_));
     hold(Invariant::CancelArrives, !was_stopped || after.is_idle() || after.is_over(), || {
         format!("the stop ends in {state:?}, lifecycle {:?}", after.lifecycle().map(Lifecycle::state))
@@ -156,7 +156,7 @@ fn asked(agent: &Agent) -> impl Iterator<Item = Asked> {
     agent.session().outstanding().into_iter().filter_map(|asked| Asked::by(&asked.action))
 }
 
-/// In every state: the agent goes on, is overseen, and comes to what its turns and its commitments came to.
+/// In every state: the agent continues, is overseen, and its outcome follows from its turns and its commitments.
 pub(super) fn state(model: &Agents<'_>, node: &Together) -> Result<(), Fault> {
     let agent = &node.agent;
     let session = agent.session();
@@ -199,7 +199,7 @@ fn overseen(node: &Together, lifecycle: &Lifecycle) -> Result<(), Fault> {
         State::Working => !session.is_idle() && !session.is_over(),
         State::Verifying => driver.open_checks().next().is_some(),
         State::Reaped => driver.cleanup.is_some(),
-        // It is for the host to go on, or nothing is left to do.
+        // The host decides about continuing, or nothing is left to do.
         _ => true,
     };
     hold(Invariant::NoDeadlock, goes_on, || format!("lifecycle {state:?}, session {:?}", session.state()))?;

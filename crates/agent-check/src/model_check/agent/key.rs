@@ -35,7 +35,7 @@ pub(super) fn of(world: &World, node: &Together) -> u128 {
     print.finish()
 }
 
-/// What the turns say alone, now and with any turn that follows: the last one's end, and calls that nobody could be asked about.
+/// What the turns say alone, now and with any turn that follows: the last one's end, and calls that no one could be asked about.
 fn turns(node: &Together, print: &mut Fingerprint) {
     let is_alone = node.agent.lifecycle().map(Lifecycle::outcome).is_some();
     let Some(turns) = node.seen.turns.outcome(Some(&lifecycle::Outcome::TurnEnded)).filter(|_| is_alone) else {
@@ -47,7 +47,7 @@ fn turns(node: &Together, print: &mut Fingerprint) {
 
 fn rules(of: &str, field: &str) -> Part {
     match (of, field) {
-        // All agents of a set-up are bound by one configuration, but for whether somebody attends them.
+        // All agents of a set-up are bound by one configuration, but for whether a user attends them.
         ("Lifecycle", "config" | "now_ms" | "input" | "next_ticket" | "trace") => Part::Out,
         ("Lifecycle", "commitments" | "timer" | "cleanup") => Part::Count,
         ("Verification", "ticket") => Part::Out,

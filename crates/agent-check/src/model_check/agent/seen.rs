@@ -10,7 +10,7 @@ use agent_core::session;
 /// What is known from outside.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// Reports of what is missing since the last message that somebody sent.
+    /// Reports of what is missing since the last message of the user.
     pub(super) reports: u32,
     /// The turns of this life.
     pub(super) turns: Turns,
@@ -63,7 +63,8 @@ impl Seen {
     }
 }
 
-/// Whether a life is over with this step: by a binding, a release, or because one that had ended takes a message or resumes work in another.
+/// Whether a life is over with this step: by a binding, a release, or because one that had ended takes a message or resumes work in
+/// another.
 pub(super) fn begins_life(before: &Agent, event: &Event, step: &Step) -> bool {
     let was_over = before.lifecycle().is_some_and(|lifecycle| has_ended(lifecycle.state()));
     let first = step.down.transitions.iter().chain(&step.up.transitions).next();

@@ -1,4 +1,4 @@
-//! How the agents are set up that are explored, and how often their environment may do what could go on for ever.
+//! The set-ups of the explored agents, and how often their environment may do what could continue forever.
 
 use crate::session::alphabet::MESSAGES;
 use crate::session::commands::{Bound, bound};
@@ -17,7 +17,7 @@ pub(crate) struct Setup {
     pub(crate) is_bound: bool,
     pub(crate) commitments: u8,
     pub(crate) max_rounds: u32,
-    /// Whether it goes on by itself, and the end of a turn is a claim.
+    /// Whether it continues by itself, and the end of a turn is a claim.
     pub(crate) is_headless: bool,
     /// Whether a message after its end begins another life.
     pub(crate) is_renewed: bool,
@@ -27,8 +27,8 @@ pub(crate) struct Setup {
     pub(crate) smoke: Left,
 }
 
-/// How often what could go on for ever may still happen. Failures, timers, checks, dismissals, late and repeated answers are not counted: the machines have
-/// to bound those.
+/// How often what could continue forever may still happen. Failures, timers, checks, dismissals, late and repeated answers are not
+/// counted: the machines have to bound those.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Left {
     /// Messages of the host.
@@ -49,7 +49,7 @@ pub(crate) struct Left {
     pub(crate) summaries: u8,
     /// Times that the agent is bound anew, released, or attended from there on.
     pub(crate) binds: u8,
-    /// Programs that end while the model answers, so that another one goes on.
+    /// Programs that end while the model answers, so that another one continues.
     pub(crate) deaths: u8,
 }
 

@@ -50,8 +50,8 @@ pub(super) fn shutdown(model: &Agents<'_>, node: &Together, tally: &mut Tally) -
     hold(Invariant::ShutdownArrives, is_over, || format!("after {events} events {}", stands(&node)))
 }
 
-/// A dismissal, the cleanup, the end of a session that is let go of: the lifecycle ends, and a session that outlives it is being stopped or makes
-/// a summary that somebody asked for.
+/// A dismissal, the cleanup, the end of a session that is let go of: the lifecycle ends, and a session that outlives it is being stopped or
+/// makes a requested summary.
 pub(super) fn dismissal(model: &Agents<'_>, node: &Together, tally: &mut Tally) -> Result<(), Fault> {
     let Some(lifecycle) = node.agent.lifecycle() else { return Ok(()) };
     let (mut node, mut events) = (node.clone(), 0);

@@ -1,20 +1,20 @@
 //! What two sessions have in common when nothing that can happen to them differs.
 //!
-//! A session's key is all that it serialises, without what stands in [`rules`]: ids and tickets (by which nothing but equality is decided,
+//! A session's key is all that it serialises, without what is in [`rules`]: ids and tickets (by which nothing but equality is decided,
 //! and which are in order), times (which stand still), texts (which are shown or sent and never read), the trace, and what was spent, of
-//! which only the distance to a limit counts. Of the history the last item counts, because nothing reads what lies before it but for its
+//! which only the distance to a limit counts. Of the history the last item counts, because nothing reads what is before it but for its
 //! size, which counts where a window or a price makes it count. What observers know of the session belongs to the key, too.
 //!
 //! Two sessions of one key must also be offered the same events, or what happens to one of them is never tried. So the key tells everything
 //! that decides in `events` which events there are, and a line there that reads something else needs a word here:
 //!
-//! * the state, what is outstanding (kind, calls, questions, purpose of a request) and whether hooks run before the end: serialised, and here
-//!   by the rule above. Ids and tickets go back as they came;
+//! * the state, what is outstanding (kind, calls, questions, purpose of a request) and whether hooks run before the end: serialised, and
+//!   here by the rule above. Ids and tickets go back as they came;
 //! * the configuration, all of it: raised limits and given configurations are made from it;
 //! * what is left;
 //! * whether there is an id that a model can use again ([`events::used_id`]) and a ticket that comes too late ([`events::late_ticket`]):
-//!   these are read from what lies before the last item, so they have words of their own;
-//! * the number of the next message, which what is left tells, and the number of model calls, which only makes ids that nobody had.
+//!   these are read from what is before the last item, so they have words of their own;
+//! * the number of the next message, which what is left tells, and the number of model calls, which only makes new ids.
 
 use super::super::events;
 use super::super::fingerprint::{Fingerprint, Part, Rules};
@@ -75,7 +75,7 @@ pub(crate) fn session(world: &World, session: &Session, print: &mut Fingerprint)
 
 fn configuration(config: &SessionConfig, rules: Rules, print: &mut Fingerprint) {
     print.value(config, rules);
-    // A schema is a map, and nobody reads it: a name tells it.
+    // A schema is a map that the session does not read: its name identifies it.
     config.tools.iter().for_each(|tool| print.text(&tool.name));
     // A rule that was given twice allows no more.
     let allowed: BTreeSet<String> = config.permissions.allow.iter().map(ToString::to_string).collect();
@@ -111,7 +111,7 @@ fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &str, field: &str) -> P
             ("Answered", "content") if !SIZES => Part::Beginning,
             // Have words of their own.
             ("SessionConfig", "tools") | ("Permissions", "allow") => Part::Out,
-            // Carried to the hooks, read by nobody here.
+            // Passed to the hooks, and not read here.
             ("ChangeRecord", "tools" | "intent") => Part::Out,
             ("UserPromptSubmit", "prompt") | ("Stop", "text") | ("PostToolUse", "calls") => Part::Out,
             ("Run", "text" | "error" | "denials") | ("Retry", "reason") | ("Said", "message") => Part::Out,

@@ -1,5 +1,5 @@
-//! Faults that no table of a session shows: in what a step does with its data, and in how an agent joins session and lifecycle. Each is planted
-//! as a step or a row that goes wrong in one way, and has to be found by the invariant that it breaks, that one and no other.
+//! Faults that no table of a session shows: in what a step does with its data, and in how an agent joins session and lifecycle. Each is
+//! planted as a step or a row that goes wrong in one way, and must be found by the invariant that it breaks, and by no other.
 
 use super::super::explore::{Reach, explore};
 use super::super::session::{Sessions, Stepper, true_step};
@@ -66,7 +66,7 @@ planted! {
 }
 
 fn a_message_that_does_not_wait() -> Fault {
-    // No hook stands in its way.
+    // No hook is in its way.
     let world = World { config: "mode=bypass retries=0", ..world("messages-wait") };
     found_in(FORMATS, &world, |session, event| match event {
         Event::InputAfterTurn { text } => true_step(session, Event::UserInput { text }),
@@ -85,7 +85,7 @@ fn a_message_that_is_taken_back_and_stays() -> Fault {
     })
 }
 
-/// What the checker says of a session whose step is this one.
+/// The checker's verdict on a session with this step.
 fn found(name: &str, step: Stepper) -> Fault {
     found_by(FORMATS, name, step)
 }
@@ -101,8 +101,8 @@ fn found_in(formats: &'static [Format], world: &World, step: Stepper) -> Fault {
     explore(&model, Reach { max_states: 50_000, ..REACH }).violation.expect("nothing is found").fault
 }
 
-/// Changes a session's data behind its back. One with a history is left alone: what is read back shares nothing with what was, and that would
-/// be the fault that is found.
+/// Changes a session's data behind its back. One with a history is left alone: what is read back shares nothing with what was, and that
+/// would be the fault that is found.
 fn spoil(session: &mut Session, place: &str, value: Value) {
     if !session.conversation().is_empty() {
         return;
@@ -137,7 +137,7 @@ fn hooks_of_the_end_that_end_a_run() -> Fault {
     found("hooks", step)
 }
 
-/// Where the session rests, raised limits are taken as another configuration would be: nothing goes on.
+/// In a resting session, raised limits act like any new configuration: nothing continues.
 fn a_raise_that_is_only_data() -> Fault {
     let step: Stepper = |session, event| match event {
         Event::BudgetRaised { limits } if session.state() == State::WaitingForUserInput => {

@@ -103,7 +103,8 @@ pub(crate) fn write(result: RunResult, format: OutputFormat, is_live: bool, view
     code
 }
 
-/// The exit code, now that the result is written. A reader that went away has read what it wanted; an answer that is lost otherwise is a failure.
+/// The exit code, now that the result is written. A reader that went away has read what it wanted; an answer that is lost otherwise is a
+/// failure.
 pub(crate) fn unless_lost(code: u8, view: &mut View) -> u8 {
     match all_written() {
         Err(error) => {

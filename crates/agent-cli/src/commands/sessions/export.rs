@@ -174,8 +174,8 @@ fn heading(text: &str) -> String {
     escaped(text).chars().map(|c| if c.is_alphanumeric() || "_-. ".contains(c) { c } else { '?' }).collect()
 }
 
-/// As a quotation: whatever stands in it, it stays inside, no HTML of it acts, and no image or link of it is one: whoever opens the document would
-/// fetch the image, and tell its server so.
+/// As a quotation: whatever stands in it, it stays inside, no HTML of it acts, and no image or link of it is one: whoever opens the
+/// document would fetch the image, and tell its server so.
 fn quoted(text: &str) -> String {
     let text = escaped(text).replace('&', "&amp;").replace('<', "&lt;");
     // Addresses stay to be read.

@@ -1,8 +1,8 @@
 //! `agent rewind`: a new session with the records up to there, and if wanted the files as they were then.
 //!
 //! The git hook keeps how files were before each turn, by the time at which the turn began to change them. Those of the session's turns
-//! behind the record are taken back; turns of others in the same working tree are not, nor is a file that somebody changed since. Taking back is a turn
-//! itself: `agent undo` takes it back.
+//! behind the record are taken back; turns of others in the same working tree are not, nor is a file that somebody changed since. Taking
+//! back is a turn itself: `agent undo` takes it back.
 
 use super::args::Rewind;
 use super::back::earlier;

@@ -203,8 +203,8 @@ const fn row(
     Row { names, letters, valued, spelled, operands }
 }
 
-/// Options that are not here are not understood: among them are those that name a file (`-o`, `-f`, `-T`) or search a directory (`-r`). A value is
-/// only what an option always has: a word taken for the value of an option that has none would be a file unseen.
+/// Options that are not here are not understood: among them are those that name a file (`-o`, `-f`, `-T`) or search a directory (`-r`). A
+/// value is only what an option always has: a word taken for the value of an option that has none would be a file unseen.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     row("echo printf exit true false : basename dirname seq expr sleep", "", "", &[], Operands::Text),

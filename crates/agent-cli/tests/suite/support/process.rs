@@ -27,8 +27,8 @@ pub(crate) struct Ended {
 }
 
 impl Running {
-    /// Starts it. Standard input stays open until [`close_stdin`](Self::close_stdin) or [`end`](Self::end); a run with a task has none, as in most
-    /// scripts.
+    /// Starts it. Standard input stays open until [`close_stdin`](Self::close_stdin) or [`end`](Self::end); a run with a task has none, as
+    /// in most scripts.
     pub(crate) fn start(command: &mut Command) -> Self {
         Self::start_with(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
     }

@@ -1,7 +1,7 @@
 //! What becomes of calls that a person was asked about.
 //!
-//! An answer allows a call as the policy stands then, not as it stood when the question was put: days may lie between. Arguments that the
-//! person changed are a new call to the policy, of which the person has already approved.
+//! An answer allows a call as the policy stands then, not as it stood when the question was put: days may lie between. For the
+//! policy, arguments that the person changed are a new call, which the person has already approved.
 
 use super::{Batch, Counts, Denial, Ended, OpenCall, Status, denied};
 use crate::conversation::CallId;
@@ -29,7 +29,7 @@ pub(in crate::session) struct Approved {
     pub(in crate::session) rules: Vec<Rule>,
 }
 
-/// What an answer comes to.
+/// The effect of an answer.
 enum Judged {
     /// The call runs; with other arguments if these facts are about others.
     Runs(Option<Inspection>),
@@ -39,7 +39,7 @@ enum Judged {
 }
 
 impl Batch {
-    /// Takes a person's answer in, and tells what it came to.
+    /// Applies a person's answer and returns its effect.
     pub(in crate::session) fn approve(
         &mut self,
         call: &CallId,
@@ -112,7 +112,7 @@ impl Batch {
         self.rest().iter().any(|open| open.status == Status::Cleared && open.forbidden_by(permissions).is_none())
     }
 
-    /// How a call that is asked about ends with this answer; nothing when it runs.
+    /// How a call that is asked about ends with this answer; `None` if it runs.
     pub(in crate::session) fn ended_after(
         &self,
         call: &CallId,
@@ -127,7 +127,7 @@ impl Batch {
         }
     }
 
-    /// Denies cleared calls that the policy has come to forbid, up to the end of the next group, and tells which. Returns the denials.
+    /// Denies cleared calls that the policy now forbids, up to the end of the next group, and notes the rulings. Returns the denials.
     pub(in crate::session) fn deny_forbidden(
         &mut self,
         most: u64,
@@ -151,7 +151,7 @@ impl Batch {
     }
 }
 
-/// A person's word is no failure of the model, and neither is what became of it.
+/// A person's word is not a failure of the model, and neither is what became of it.
 const fn counts_of(basis: &Basis) -> Counts {
     match basis {
         Basis::Person(_) | Basis::UncheckedArguments => Counts::Repetition,

@@ -1,5 +1,5 @@
-//! What the calls of an answer say about the model's progress: counted in call order, whatever the order in which they end, so that an answer
-//! with very many calls that fail, or that are the same, is not worked off whole.
+//! What the calls of an answer say about the model's progress: counted in call order, whatever the order in which they end, so that an
+//! answer with very many calls that fail, or that are the same, is not worked off whole.
 
 use super::super::loops::{Most, Progress};
 use super::{Batch, Status, not_run};
@@ -15,7 +15,7 @@ pub(in crate::session) enum Counts {
     /// Nothing: it was not its turn any more.
     #[default]
     Nothing,
-    /// It may be a repetition, and is no failure of the model: a person said no, or it never began.
+    /// It may be a repetition, and is not a failure of the model: a person said no, or it never began.
     Repetition,
     /// It failed, or could not have been run.
     Failure,
@@ -64,7 +64,7 @@ impl Counts {
 }
 
 impl Batch {
-    /// Nobody found out what the calls would do: none of them runs.
+    /// The inspection failed, so none of the calls runs.
     pub(in crate::session) fn fail(&mut self, why: &str) {
         for open in self.calls.iter_mut().filter(|open| open.status == Status::New) {
             open.answer(not_run(why), Counts::Failure);
@@ -79,8 +79,8 @@ impl Batch {
         Some((open.counts, &open.call, content))
     }
 
-    /// Whether the calls will have gone in circles for too long before the next one that may run, when this one has ended so; nothing stands for
-    /// one that may run. In call order, whatever the order in which calls end.
+    /// Whether the calls will have gone in circles for too long before the next one that may run, when this one has ended so; nothing
+    /// stands for one that may run. In call order, whatever the order in which calls end.
     pub(in crate::session) fn will_be_cut(&self, so: &Count<'_>) -> bool {
         let mut progress = so.before;
         for open in self.rest() {

@@ -54,7 +54,7 @@ impl Places {
         self.asked_from
     }
 
-    /// Goes on to the next call that is asked about, or to the end.
+    /// Moves to the next call with a question, or to the end.
     pub(super) fn pass_answered(&mut self, count: usize, is_asked: impl Fn(usize) -> bool) {
         while self.asked_from < count && !is_asked(self.asked_from) {
             self.asked_from += 1;

@@ -49,8 +49,8 @@ impl Batch {
 }
 
 impl OpenCall {
-    /// That it ran with other arguments than the model's, which stand in the history: the result has to say which, or it reads as one of the
-    /// model's own call.
+    /// That it ran with other arguments than the model's, which are in the history: the result must say which, or it reads as one of
+    /// the model's own call.
     pub(super) fn told_change(&self) -> Option<String> {
         let has_begun = self.ran.is_some() || self.status == Status::Emitted;
         let arguments = self.call.arguments.as_str();
@@ -71,10 +71,10 @@ pub(in crate::session) fn told(status: ToolStatus, content: Cow<'_, str>, limit_
     }
 }
 
-/// What the model is told about a call that never ran.
+/// The message to the model about a call that never ran.
 pub(super) fn not_run(why: &str) -> String {
     format!("not run: {why}")
 }
 
-/// Bytes of changed arguments that the model is told.
+/// Most bytes of changed arguments that the model is shown.
 const CHANGE_LIMIT_BYTES: usize = 8 * 1024;

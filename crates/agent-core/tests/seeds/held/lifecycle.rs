@@ -103,8 +103,8 @@ fn guard_of_done_is_that_every_check_passed() {
     assert_eq!(last("check 1 not found; check 2 not found"), State::Reaped);
 }
 
-/// Core concept: "effects (side effects triggered by transition)": what a step asks for is its row, in the row's order. Left out would be what
-/// has nothing to say, as a timer without a limit; in this life everything has.
+/// Core concept: "effects (side effects triggered by transition)": what a step asks for is its row, in the row's order. Left out would be
+/// what has nothing to say, as a timer without a limit; in this life everything has.
 #[test]
 fn effects_are_the_actions_of_the_row() {
     let mut agent = Lifecycle::new(config());

@@ -1,4 +1,5 @@
-//! `input do it; done; turn completed; check 1 kept`: an agent with one commitment and a limit on every wait, unless `config` says otherwise.
+//! `input do it; done; turn completed; check 1 kept`: an agent with one commitment and a limit on every wait, unless `config` says
+//! otherwise.
 
 use agent_check::lifecycle::{Script, config};
 use agent_core::lifecycle::table::TABLE;

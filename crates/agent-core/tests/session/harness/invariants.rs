@@ -186,7 +186,8 @@ impl Seen {
         }
     }
 
-    /// The result without the line that says which arguments a person gave the call, which stands there for no other call and names those it ran with.
+    /// The result without the line that says which arguments a person gave the call, which stands there for no other call and names those
+    /// it ran with.
     fn without_change<'r>(&self, call: &CallId, content: &'r str) -> &'r str {
         let Some(rest) = content.strip_prefix(CHANGED) else { return content };
         assert!(self.changed_by_person.contains(call), "1. nobody changed the arguments of {call}: {content}");

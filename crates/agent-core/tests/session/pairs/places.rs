@@ -1,14 +1,17 @@
-//! Where a session can stand: every waiting state, with every difference in its data that a guard looks at. Each place is reached by events;
-//! the words beside it say what is so there, and the rules are written in these words:
+//! Where a session can stand: every waiting state, with every difference in its data that a guard looks at. Each place is reached by
+//! events; the words beside it say what is so there, and the rules are written in these words:
 //!
-//! * `cancelled`: a stop was asked for and is not complete. `queued`: the user typed ahead. `waits`: for the end of the turn. `stopped`: only a limit holds back what is unsent.
+//! * `cancelled`: a stop was asked for and is not complete. `queued`: the user typed ahead. `waits`: for the end of the turn. `stopped`:
+//!   only a limit holds back what is unsent.
 //! * `history`: something lies before the cut. `shortens`: an overflow can be mended, `summarises`: by a summary.
 //! * `summary`: the model is asked for one, `requested`: by the user. `due`: the next call has to be one.
-//! * `results`: tool results wait to be sent. `spent`: no model call is left. `last-try`: no repetition is left. `fallback`: another model is.
+//! * `results`: tool results wait to be sent. `spent`: no model call is left. `last-try`: no repetition is left. `fallback`: another model
+//!   is.
 //! * `deadline-near`: less than half a minute is left of the turn. `ninth-pause`: the answer was paused eight times.
 //! * `batch`: calls are open. `single`: one. `unusable`: none of them can run. `asks`: one needs a person. `tool-limit`: none may run.
 //! * `asked`: a person is asked, `two-asked`: about two calls. `cleared`: another call may run already. `forbidden`: not by now.
-//! * `running`, `two-running`: so many calls run. `group-left`: another group is to follow. `changing`: something may have been changed, `changed`: before.
+//! * `running`, `two-running`: so many calls run. `group-left`: another group is to follow. `changing`: something may have been changed,
+//!   `changed`: before.
 //! * `hooking`: the user's hooks run: `on-prompt`, `on-calls` (`changed`: they may have changed something), `stopping` (`held-often`: once
 //!   more is too often), `leaving`, `summing` (before a summary), or else before the first request; `prompt-next`: then on the message.
 //! * `start-hooks`, `prompt-hooks`, `call-hooks`, `stop-hooks`, `sum-hooks`, `end-hooks`: they are configured for what these words say.

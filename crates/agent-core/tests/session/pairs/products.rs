@@ -1,5 +1,5 @@
-//! Places that nobody picked: for each waiting state, everything that can differ there, each with each. A combination that was never thought
-//! of stands here all the same, and the rules have to hold in it.
+//! Places that nobody picked: for each waiting state, everything that can differ there, each with each. A combination that was never
+//! thought of stands here all the same, and the rules have to hold in it.
 
 use super::Place;
 use agent_core::session::State::{self, *};

@@ -6,9 +6,9 @@ use agent_types::conversation::{Arguments, CallId, Conversation, Input, Round, T
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-fn written(conversation: &Conversation, accent: Accent) -> Value {
+fn written(conversation: &Conversation, quirks: Quirks) -> Value {
     let request = sample::request("some-model", conversation);
-    let body = body(&request, accent, &Fragments::new(move |item| fragment(item, &accent), head)).unwrap();
+    let body = body(&request, quirks, &Fragments::new(move |item| fragment(item, &quirks), head)).unwrap();
     serde_json::from_slice(&body).unwrap()
 }
 
@@ -22,7 +22,7 @@ fn the_whole_body_of_a_first_request() {
     conversation.push_input(input("a \"quoted\"\n"));
     conversation.push_input(input("b"));
     assert_eq!(
-        written(&conversation, Accent::of_host("127.0.0.1")),
+        written(&conversation, Quirks::of_host("127.0.0.1")),
         json!({
             "model": "some-model",
             "stream": true,
@@ -36,7 +36,7 @@ fn the_whole_body_of_a_first_request() {
             ],
         })
     );
-    let body = written(&conversation, Accent::of_host("api.openai.com"));
+    let body = written(&conversation, Quirks::of_host("api.openai.com"));
     assert_eq!(body["max_completion_tokens"], 100);
     assert_eq!(body.get("max_tokens"), None);
 }
@@ -68,7 +68,7 @@ fn results_are_messages_of_their_own_before_what_the_user_says() {
     conversation.push_input(input("b"));
     let function = json!({"name": "read", "arguments": "{\"n\": 1.50}"});
     assert_eq!(
-        written(&conversation, Accent::of_host(""))["messages"],
+        written(&conversation, Quirks::of_host(""))["messages"],
         json!([
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": "a"},
@@ -91,7 +91,7 @@ fn an_answer_that_this_format_cannot_carry_is_left_out() {
     conversation.push_answer(Answer::new(vec![thinking]).unwrap()).unwrap();
     conversation.push_input(input("b"));
     assert_eq!(
-        written(&conversation, Accent::of_host(""))["messages"][1],
+        written(&conversation, Quirks::of_host(""))["messages"][1],
         json!({"role": "user", "content": "a\n\nb"})
     );
 }

@@ -98,7 +98,7 @@ async fn dropped_in_the_middle(stage: &Stage<'_>) -> Result<(), String> {
     is_quiet(stage).await
 }
 
-/// Nothing goes on in the workspace.
+/// Nothing changes in the workspace any more.
 async fn is_quiet(stage: &Stage<'_>) -> Result<(), String> {
     let deadline = Instant::now() + SOON;
     while !stage.processes().is_empty() {

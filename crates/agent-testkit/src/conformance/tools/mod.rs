@@ -1,4 +1,4 @@
-//! What every tool has to hold, as checks that anybody can run over one of their own.
+//! What every tool must hold, as checks that anybody can run over one of their own.
 //!
 //! A tool is judged by what comes out of its port and by what it does to a workspace: a directory that is made for each check and has a
 //! neighbour with a secret. What the checks call it with, a [`ToolCase`] says.
@@ -84,7 +84,7 @@ pub trait ToolCase: Send + Sync {
     }
 }
 
-/// One thing that a tool has to hold.
+/// One thing that a tool must hold.
 pub struct ToolCheck {
     /// Its name.
     pub name: &'static str,
@@ -97,7 +97,7 @@ impl ToolCheck {
     /// Holds a tool to it. Ends within a minute whatever the tool does, unless it blocks the thread.
     ///
     /// # Errors
-    /// What was expected and what came instead.
+    /// What was expected and what happened instead.
     pub async fn run(&self, case: &dyn ToolCase) -> Result<(), String> {
         let stage = Stage::open(case)?;
         let ended = tokio::time::timeout(PATIENCE, (self.run)(&stage)).await;

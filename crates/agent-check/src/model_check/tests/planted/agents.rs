@@ -36,7 +36,7 @@ planted! {
 
 type Taken = Result<Step, Rejected>;
 
-/// What the checker says of agents that are changed like this.
+/// The checker's verdict on agents that are changed like this.
 fn found(name: &str, change: impl FnOnce(&mut Agents<'_>)) -> Fault {
     let setup = SETUPS.iter().find(|setup| setup.name == name).unwrap();
     let setup = Setup { left: setup.smoke, ..*setup };

@@ -4,8 +4,8 @@
 //! line -> dialect (what it says, in no program's own form) -> check: findings, and edits that mend them -> repair: a copy beside
 //! ```
 //!
-//! Calls and results are matched by their ids over the whole file: branches of a session share what came before them. A file is read line by
-//! line and only ids are kept of it, so its size does not matter. Nothing is ever written but a new file.
+//! Calls and results are matched by their ids over the whole file: branches of a session share what came before them. A file is read line
+//! by line and only ids are kept of it, so its size does not matter. Nothing is ever written but a new file.
 
 mod check;
 mod claude;

@@ -1,6 +1,7 @@
 //! Entries that stand behind themselves, by way of others: found, and opened, in a time that grows with their number and no faster.
 //!
-//! Every entry stands behind at most one other. So entries that hang together have one ring, or one that stands behind nothing, and not both.
+//! Every entry stands behind at most one other. So entries that hang together have one ring, or one that stands behind nothing, and not
+//! both.
 //!
 //! ```text
 //! Rings::of   what each stands behind          -> the entries in rings, and who hangs together

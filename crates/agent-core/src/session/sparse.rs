@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Serialised as the value itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rare<T>(Option<Box<T>>);
+pub(super) struct Sparse<T>(Option<Box<T>>);
 
-impl<T: Default + PartialEq> Rare<T> {
+impl<T: Default + PartialEq> Sparse<T> {
     /// The value, unless it is the default one.
     pub(super) const fn get(&self) -> Option<&T> {
         match &self.0 {
@@ -34,7 +34,7 @@ impl<T: Default + PartialEq> Rare<T> {
     }
 }
 
-impl<T: Default + Serialize> Serialize for Rare<T> {
+impl<T: Default + Serialize> Serialize for Sparse<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Some(value) => value.serialize(serializer),
@@ -43,7 +43,7 @@ impl<T: Default + Serialize> Serialize for Rare<T> {
     }
 }
 
-impl<'de, T: Default + PartialEq + Deserialize<'de>> Deserialize<'de> for Rare<T> {
+impl<'de, T: Default + PartialEq + Deserialize<'de>> Deserialize<'de> for Sparse<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = T::deserialize(deserializer)?;
         let mut rare = Self(None);
@@ -54,18 +54,18 @@ impl<'de, T: Default + PartialEq + Deserialize<'de>> Deserialize<'de> for Rare<T
 
 #[cfg(test)]
 mod tests {
-    use super::Rare;
+    use super::Sparse;
     use alloc::string::ToString;
 
     #[test]
     fn the_default_value_takes_no_room_and_is_kept_as_itself() {
-        let mut number = Rare::<u32>::default();
+        let mut number = Sparse::<u32>::default();
         for value in [0, 7, 8, 0] {
             number.change(|place| *place = value);
             assert_eq!(number.get(), (value != 0).then_some(&value));
             let kept = serde_json::to_string(&number).unwrap();
             assert_eq!(kept, value.to_string());
-            assert_eq!(serde_json::from_str::<Rare<u32>>(&kept).unwrap(), number);
+            assert_eq!(serde_json::from_str::<Sparse<u32>>(&kept).unwrap(), number);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! What servers want otherwise than most, as data.
+//! Where servers deviate from the common API, as data.
 //!
-//! Only requests need it: answers are read with every accent at once. A server that is not listed gets what every server understands.
+//! Only requests need it: answers are read with all quirks at once. A server that is not listed gets what every server understands.
 
 use crate::wire::{digest, short_id};
 use std::borrow::Cow;
 
 /// How to speak to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Accent {
+pub(crate) struct Quirks {
     /// What the output limit is called.
     pub(crate) limit_name: &'static str,
     /// Whether token counts must be asked for. Servers that give them unasked refuse the question.
@@ -40,9 +40,9 @@ pub(crate) enum CallIds {
     Nine,
 }
 
-impl Accent {
+impl Quirks {
     pub(crate) fn of_host(host: &str) -> Self {
-        ACCENTS.iter().find(|(end, _)| is_host(host, end)).map_or(USUAL, |(_, accent)| *accent)
+        QUIRKS.iter().find(|(end, _)| is_host(host, end)).map_or(USUAL, |(_, quirks)| *quirks)
     }
 }
 
@@ -75,7 +75,7 @@ const OPENAI: [&str; 2] = ["api.openai.com", "openai.azure.com"];
 const CHAT_ID_LIMIT_BYTES: usize = 40;
 const RESPONSES_ID_LIMIT_BYTES: usize = 64;
 
-const USUAL: Accent = Accent {
+const USUAL: Quirks = Quirks {
     limit_name: "max_tokens",
     asks_for_usage: true,
     reasoning: Reasoning::LeftOut,
@@ -84,7 +84,7 @@ const USUAL: Accent = Accent {
 };
 
 /// Its newer models refuse the old name of the limit; 400 for longer ids.
-const OPENAIS: Accent = Accent {
+const OPENAIS: Quirks = Quirks {
     limit_name: "max_completion_tokens",
     call_ids: CallIds::UpTo(CHAT_ID_LIMIT_BYTES),
     takes_extras: false,
@@ -92,19 +92,19 @@ const OPENAIS: Accent = Accent {
 };
 
 /// By host, subdomains included.
-const ACCENTS: &[(&str, Accent)] = &[
+const QUIRKS: &[(&str, Quirks)] = &[
     (OPENAI[0], OPENAIS),
     (OPENAI[1], OPENAIS),
     // 422 for `stream_options`, for `reasoning_content` and for members of others; 400 for other ids.
-    ("api.mistral.ai", Accent { asks_for_usage: false, call_ids: CallIds::Nine, takes_extras: false, ..USUAL }),
+    ("api.mistral.ai", Quirks { asks_for_usage: false, call_ids: CallIds::Nine, takes_extras: false, ..USUAL }),
     // 400 for a history with tool calls from which the reasoning is missing.
-    ("api.deepseek.com", Accent { reasoning: Reasoning::Content, ..USUAL }),
-    ("api.moonshot.ai", Accent { reasoning: Reasoning::Content, ..USUAL }),
-    ("api.moonshot.cn", Accent { reasoning: Reasoning::Content, ..USUAL }),
-    ("api.z.ai", Accent { reasoning: Reasoning::Content, ..USUAL }),
-    ("openrouter.ai", Accent { reasoning: Reasoning::Details, ..USUAL }),
+    ("api.deepseek.com", Quirks { reasoning: Reasoning::Content, ..USUAL }),
+    ("api.moonshot.ai", Quirks { reasoning: Reasoning::Content, ..USUAL }),
+    ("api.moonshot.cn", Quirks { reasoning: Reasoning::Content, ..USUAL }),
+    ("api.z.ai", Quirks { reasoning: Reasoning::Content, ..USUAL }),
+    ("openrouter.ai", Quirks { reasoning: Reasoning::Details, ..USUAL }),
     // 400 for members that it does not know.
-    ("api.groq.com", Accent { limit_name: "max_completion_tokens", takes_extras: false, ..USUAL }),
+    ("api.groq.com", Quirks { limit_name: "max_completion_tokens", takes_extras: false, ..USUAL }),
 ];
 
 #[cfg(test)]
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn hosts_and_their_subdomains_have_an_accent_and_look_alikes_have_not() {
-        assert_eq!(Accent::of_host("api.mistral.ai").call_ids, CallIds::Nine);
-        assert_eq!(Accent::of_host("my-name.openai.azure.com").limit_name, "max_completion_tokens");
+        assert_eq!(Quirks::of_host("api.mistral.ai").call_ids, CallIds::Nine);
+        assert_eq!(Quirks::of_host("my-name.openai.azure.com").limit_name, "max_completion_tokens");
         for host in ["127.0.0.1", "notapi.mistral.ai", "api.mistral.ai.example.com", ""] {
-            assert_eq!(Accent::of_host(host), USUAL, "{host}");
+            assert_eq!(Quirks::of_host(host), USUAL, "{host}");
         }
     }
 
