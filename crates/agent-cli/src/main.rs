@@ -12,13 +12,17 @@ mod walls;
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::args::{Cli, Command, ConfigCommand, Resume};
-use commands::{config_show, demo, diagram, doctor, help_pages, job, prompt, run, sessions, tools, trust, undo};
+use commands::sessions::Picked;
+use commands::{
+    config_show, demo, diagram, doctor, help_pages, job, listing, prompt, run, sessions, tools, trust, undo,
+};
 use config::file::state_home;
 use config::options::Options;
 use failure::Failure;
 use model::secrets;
 use screen::{signals, terminal, threads, unread};
 use std::ffi::OsString;
+use std::io::{IsTerminal as _, stdin, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -107,6 +111,18 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
             if options.no_session || options.session_id.is_some() || (options.continue_newest && id.is_some()) {
                 return Err(Failure::usage("`resume` resumes one session: give its id, or nothing for the newest"));
             }
+            let is_at_terminal =
+                !options.plain && terminal::is_capable() && stdin().is_terminal() && stdout().is_terminal();
+            let id = match id {
+                None if is_at_terminal && !options.continue_newest => {
+                    match sessions::picked(options.directory.as_deref())? {
+                        Picked::None => return Ok(0),
+                        Picked::Session(id) => Some(id),
+                        Picked::Newest => None,
+                    }
+                }
+                id => id,
+            };
             let continue_newest = id.is_none();
             let options = Options { continue_newest, session_id: id, must_exist: true, ..options };
             prompt::run(options, &verification, None).await
@@ -126,6 +142,7 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
         Some(Command::Trust(arguments)) => trust::run(&arguments),
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => doctor::run(&options),
+        Some(Command::Commands(arguments)) => listing::run(&arguments),
         Some(Command::Tools) => tools::run(),
         Some(Command::Config(arguments)) => match arguments.command {
             ConfigCommand::Show(arguments) => config_show::run(&arguments),

@@ -53,4 +53,4 @@ pub use hooks::RepositoryHooks;
 pub use image::Image;
 pub use submodules::submodules;
 pub use tree::{Replaced, Tree, open_path, read_path};
-pub use undo::{UndoError, Undone, undo, undo_begun};
+pub use undo::{Contents, UndoError, Undone, undo, undo_begun};

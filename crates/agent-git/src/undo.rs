@@ -15,6 +15,7 @@ use agent_types::ports::{CancelSignal, CommandRunner};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Turns that are looked at and passed over because they changed nothing.
 const TURNS_WITHOUT_EFFECT: usize = 100;
@@ -37,7 +38,13 @@ pub struct Undone {
     pub commands: Vec<String>,
     /// What else there is to say.
     pub notes: Vec<String>,
+    /// Where it was only looked: each file that would change, with what would be in it and what is in it now; nothing where there is no
+    /// file, or none with content.
+    pub contents: Vec<Contents>,
 }
+
+/// A path, what would be in its file, and what is in it.
+pub type Contents = (String, Option<Arc<[u8]>>, Option<Arc<[u8]>>);
 
 /// Why nothing was taken back.
 #[derive(Debug, thiserror::Error)]
@@ -186,6 +193,9 @@ async fn take_back(
                 undone.left.push((path, "it is just being changed".to_owned()));
                 continue;
             }
+        }
+        if only_look {
+            undone.contents.push((path.clone(), target.bytes().cloned(), now.bytes().cloned()));
         }
         match target {
             Image::Absent => undone.removed.push(path),

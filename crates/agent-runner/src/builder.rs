@@ -302,6 +302,7 @@ impl Builder {
             taken: 0,
             shown: (Doing::Working, 0),
             waiting: Default::default(),
+            configured: None,
             host_gone,
         };
         Ok((runner, handle, notices_receiver))

@@ -7,7 +7,7 @@ use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport, HookRu
 use agent_core::lifecycle::{self, CheckReport, CommitmentId};
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::Ruling;
-use agent_core::session::{self, Outcome, Transition};
+use agent_core::session::{self, Outcome, SessionConfig, Transition};
 use agent_core::tool::ToolOutcome;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -116,6 +116,8 @@ pub enum Notice {
         /// How many messages were taken, refused ones included.
         taken: u64,
     },
+    /// What holds for the session: at its beginning, and whenever its models, permissions or limits are not as they were.
+    Configured(Box<SessionConfig>),
     /// An event did not fit and changed nothing.
     Refused(Rejected),
     /// The agent's lifecycle moved. This and what follows come from an agent that is bound to commitments.

@@ -40,6 +40,8 @@ pub struct Runner {
     pub(crate) shown: (Doing, u64),
     /// Which messages the host was told to be waiting.
     pub(crate) waiting: (Vec<String>, Vec<String>),
+    /// What the host was told to hold for the session.
+    pub(crate) configured: Option<Box<SessionConfig>>,
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
 }
@@ -176,9 +178,22 @@ impl Runner {
             }
             Err(rejected) => self.notify(Notice::Refused(rejected)),
         }
+        self.show_configured();
         self.show_waiting();
         self.show_doing();
         Ok(())
+    }
+
+    fn show_configured(&mut self) {
+        let now = self.agent.session().config();
+        let is_same = |shown: &SessionConfig| {
+            shown.permissions == now.permissions && shown.limits == now.limits && shown.models == now.models
+        };
+        if !self.configured.as_deref().is_some_and(is_same) {
+            let now = Box::new(now.clone());
+            self.configured = Some(now.clone());
+            self.notify(Notice::Configured(now));
+        }
     }
 
     fn show_waiting(&mut self) {

@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Diagram(Diagram),
     /// Check this machine and the configuration for problems.
     Doctor(Doctor),
+    /// List the commands at the prompt.
+    Commands(Commands),
     /// List the tools with their parameters.
     Tools,
     /// Show the configuration in effect.
@@ -178,6 +180,13 @@ pub(crate) struct Resume {
     pub(crate) verification: Verification,
     #[command(flatten)]
     pub(crate) misplaced: Misplaced,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Commands {
+    /// Print one JSON array.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ pub(crate) mod diagram;
 pub(crate) mod doctor;
 pub(crate) mod help_pages;
 pub(crate) mod job;
+pub(crate) mod listing;
 pub(crate) mod prompt;
 pub(crate) mod run;
 pub(crate) mod sessions;

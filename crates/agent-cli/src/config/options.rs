@@ -182,6 +182,17 @@ impl From<Mode> for PermissionMode {
     }
 }
 
+impl From<PermissionMode> for Mode {
+    fn from(mode: PermissionMode) -> Self {
+        match mode {
+            PermissionMode::Default => Self::Default,
+            PermissionMode::AcceptEdits => Self::AcceptEdits,
+            PermissionMode::Plan => Self::Plan,
+            PermissionMode::Bypass => Self::Bypass,
+        }
+    }
+}
+
 /// What commands may touch, from the strictest to the loosest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -14,6 +14,7 @@ use crate::hooks::programs::Trust;
 use crate::hooks::trust;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
+use crate::session::own::{HEADLESS_MODEL_CALLS, HEADLESS_TOOL_CALLS};
 use crate::walls::protected::{GitSettings, Protection, git_settings};
 use crate::walls::sandbox::{self, Place};
 use crate::walls::search_path;
@@ -43,6 +44,8 @@ pub(crate) struct Settings {
     /// How long answers of the provider are waited for.
     pub(crate) timeouts: Timeouts,
     pub(crate) permissions: Permissions,
+    /// The loosest permission mode that the repository's configuration lets the user have.
+    pub(crate) loosest: PermissionMode,
     /// What commands run in, where they do.
     pub(crate) sandbox: Option<agent_exec::Sandbox>,
     /// Where the agent finds the programs that it runs by itself.
@@ -85,6 +88,7 @@ impl Settings {
         }
         let ground = Ground { directory: &directory, user: &user, has_sandbox: sandbox.is_some() };
         let hooks = hooks(&repository, &trust, ground, options)?;
+        let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
         let permissions = permissions(options, &user, repository);
         let tape = Tape::of(options)?;
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
@@ -106,6 +110,7 @@ impl Settings {
             limits,
             timeouts: timeouts(options, &user),
             permissions,
+            loosest,
             sandbox,
             programs,
             git_settings,
@@ -129,8 +134,8 @@ fn effective_limits(
 ) -> Result<Limits, Failure> {
     let mut limits = match seat {
         Seat::Headless | Seat::Looking => Limits {
-            max_model_calls: Some(500),
-            max_tool_calls: Some(2_000),
+            max_model_calls: Some(HEADLESS_MODEL_CALLS),
+            max_tool_calls: Some(HEADLESS_TOOL_CALLS),
             // No person is there to see that it gets nowhere.
             max_failures_in_row: Some(30),
             // Far off: what waits for something asks the same again and again, and gets nowhere on purpose.

@@ -206,7 +206,7 @@ async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>
 }
 
 /// The models with what is known about them: the user's configuration before the built-in prices.
-fn models<'a>(
+pub(crate) fn models<'a>(
     settings: &Settings,
     first: &'a str,
     others: impl Iterator<Item = &'a String>,

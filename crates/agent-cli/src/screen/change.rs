@@ -40,6 +40,16 @@ impl Changes {
         changes.iter().all(|change| is_clean(&change.old) && is_clean(&change.new)).then_some(Self(changes))
     }
 
+    /// A file that was so and is so now. Text alone is shown.
+    pub(crate) fn between(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Option<Self> {
+        let text = |bytes: Option<&[u8]>| match bytes {
+            None => Some(None),
+            Some(bytes) => std::str::from_utf8(bytes).ok().map(|text| Some(clean(text).into_owned())),
+        };
+        let (old, new) = (text(old)?, text(new)?);
+        Some(Self(vec![FileChange { path: path.to_owned(), moved_to: None, old, new }]))
+    }
+
     /// The files' texts afterwards.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (String, String)> {
         self.0.iter().filter_map(|change| {

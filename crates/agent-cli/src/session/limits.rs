@@ -82,6 +82,23 @@ impl Raise {
     }
 }
 
+/// The limit of a kind that is counted over the whole session.
+pub(crate) const fn of(kind: LimitKind, limits: &Limits) -> Option<u64> {
+    match kind {
+        LimitKind::ModelCalls => limits.max_model_calls,
+        LimitKind::ToolCalls => limits.max_tool_calls,
+        LimitKind::TotalTokens => limits.max_total_tokens,
+        LimitKind::Cost => limits.max_cost_nano_usd,
+        _ => None,
+    }
+}
+
+/// The limits that there are, a phrase each.
+pub(crate) fn shown(limits: &Limits) -> Vec<String> {
+    let lines = changed(&Limits::default(), limits).into_iter();
+    lines.map(|line| line.trim_end_matches(" (before: none)").replace(':', "")).collect()
+}
+
 /// What limits a session otherwise than it did, a line each.
 pub(crate) fn changed(old: &Limits, new: &Limits) -> Vec<String> {
     let number = |limit: u64| limit.to_string();

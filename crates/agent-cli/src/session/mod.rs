@@ -5,4 +5,5 @@ pub(crate) mod binding;
 pub(crate) mod differences;
 pub(crate) mod instructions;
 pub(crate) mod limits;
+pub(crate) mod own;
 pub(crate) mod setup;

@@ -13,11 +13,13 @@ use crate::screen::terminal::{inline, say};
 use crate::session::binding;
 use crate::session::differences::{say_differences, stay_denied};
 use crate::session::instructions::system_prompt;
+use crate::session::limits::{self, Raise};
+use crate::session::own;
 use crate::walls::own_git::OwnGit;
 use crate::walls::own_programs;
 use crate::walls::protected::own_places;
 use crate::walls::sandbox;
-use agent_core::budget::Ledger;
+use agent_core::budget::{Ledger, LimitReached};
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
 use agent_core::journal::{Begun, Rebuilt};
@@ -51,6 +53,8 @@ pub(crate) struct Opened {
     pub(crate) unfinished: Option<Lifecycle>,
     /// Whether it was left at work at all.
     pub(crate) was_unfinished: bool,
+    /// The limit that ended its last turn and still holds, and what raises it.
+    pub(crate) reached: Option<(LimitReached, Raise)>,
     /// Is told where turns begin, for `agent undo`.
     pub(crate) repository: Arc<RepositoryHooks>,
 }
@@ -98,12 +102,14 @@ pub(crate) fn open(
     let was_unfinished = left.as_ref().is_some_and(Lifecycle::is_busy);
     let (builder, unfinished) = binding::bind(builder.commands(Arc::new(processes)), commitments, left, is_attended)?;
     let (mut runner, handle, notices) = builder.build().map_err(Failure::internal)?;
+    let mut reached = None;
     let before = match resumed {
         Some(old) => {
             // What was answered for the session holds for as long as the session does.
             let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
             config.permissions.allow.extend(answered.cloned());
             stay_denied(&old.config.permissions, &mut config.permissions);
+            let limited = config.limits;
             let differs = old.config != config;
             if differs {
                 say_differences(&old.config, &config);
@@ -112,11 +118,16 @@ pub(crate) fn open(
             if differs || config.hooks.contains(&HookPoint::SessionStart) {
                 runner = runner.reconfigured(config);
             }
+            reached = old.reached.filter(|(reached, _)| limits::of(reached.kind, &limited) == Some(reached.limit));
             old.before
         }
         None => Before::default(),
     };
+    if !id.is_empty() {
+        own::note(&store(&settings.directory)?, &id, settings);
+    }
     Ok(Opened {
+        reached,
         runner,
         handle,
         notices,
@@ -141,12 +152,13 @@ pub(crate) fn check_named(options: &Options) -> Result<(), Failure> {
     let directory = working_directory(options.directory.as_deref())?;
     let store = store(&directory)?;
     match &options.session_id {
+        Some(id) if options.must_exist => store.id_of(id).map(|_| ()).map_err(|error| failed(&error)),
         Some(id) => store.existing(id).map(|_| ()).map_err(|error| failed(&error)),
         None => newest(&store, &directory).map(|_| ()),
     }
 }
 
-fn newest(store: &SessionStore, directory: &Path) -> Result<String, Failure> {
+pub(crate) fn newest(store: &SessionStore, directory: &Path) -> Result<String, Failure> {
     let newest = store.newest().map_err(|error| failed(&error))?;
     let newest = newest.map(|newest| newest.id);
     newest.ok_or_else(|| {
@@ -331,6 +343,7 @@ enum Kept {
 struct Resumed {
     config: SessionConfig,
     before: Before,
+    reached: Option<(LimitReached, Raise)>,
     /// What bound it.
     left: Option<Lifecycle>,
 }
@@ -399,7 +412,11 @@ impl Kept {
             Self::Old { id, journal, rebuilt } => {
                 let Rebuilt { agent, next_seq, begun, .. } = *rebuilt;
                 let (session, left) = (agent.session(), agent.unless_passed_over().cloned());
-                let resumed = Resumed { config: session.config().clone(), before: Before::of(session, &begun), left };
+                let kind = session.ended_by_limit();
+                let reached = session.limit_reached().filter(|reached| Some(reached.kind) == kind);
+                let reached = reached.zip(Raise::of(session));
+                let resumed =
+                    Resumed { config: session.config().clone(), reached, before: Before::of(session, &begun), left };
                 let builder = identify(builder, &id).journal(Box::new(journal));
                 (builder.resume(agent, next_seq).begun(begun), id, Some(resumed))
             }
@@ -426,7 +443,9 @@ pub(crate) fn failed(error: &StoreError) -> Failure {
         }
         StoreError::Open(OpenError::NotOwn(error)) => Failure::config(error),
         StoreError::Open(OpenError::Read(error)) => unreadable(error),
-        StoreError::BadId { .. } | StoreError::Open(OpenError::InUse { .. }) => Failure::input(error),
+        StoreError::BadId { .. } | StoreError::Ambiguous { .. } | StoreError::Open(OpenError::InUse { .. }) => {
+            Failure::input(error)
+        }
         StoreError::Open(OpenError::Io { source, .. }) if source.kind() == ErrorKind::FileTooLarge => {
             Failure::internal(format!("{error}; raise the file size limit (`ulimit -f`) or use `--no-session`"))
         }

@@ -11,7 +11,7 @@ pub(crate) fn on_terminal(scratch: &Scratch, model: &Model, arguments: &str) -> 
     command_on_terminal(scratch, &format!("{arguments} {}", model.flags(Wire::Anthropic).join(" ")))
 }
 
-fn command_on_terminal(scratch: &Scratch, arguments: &str) -> Option<Running> {
+pub(crate) fn command_on_terminal(scratch: &Scratch, arguments: &str) -> Option<Running> {
     program_on_terminal(scratch, &format!("{} {arguments}", env!("CARGO_BIN_EXE_agent")))
 }
 

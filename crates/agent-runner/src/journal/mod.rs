@@ -22,6 +22,7 @@
 //!
 //! With the feature `sqlite` there is a second kind of journal, a database of many sessions (`SqliteStore`).
 
+mod beside;
 mod disk_wait;
 mod file;
 mod index;

@@ -143,7 +143,7 @@ impl SessionStore {
         let path = self.existing(id)?;
         let lock = lock(&path)?;
         // The journal goes first: what is left over without it belongs to nobody.
-        for extension in ["jsonl", "torn", "v1", "new", "lock"] {
+        for extension in ["jsonl", "torn", "v1", "new", super::beside::NAME, super::beside::NOTE, "lock"] {
             let path = path.with_extension(extension);
             match fs::remove_file(&path) {
                 Ok(()) => {}
@@ -154,6 +154,23 @@ impl SessionStore {
         index::forget(&self.folder, id);
         drop(lock);
         Ok(())
+    }
+
+    /// The id of the session that this one abbreviates: its own, or the only one that begins so.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the id is bad, no session begins so, or several do.
+    pub fn id_of(&self, start: &str) -> Result<String, StoreError> {
+        if self.path(start)?.symlink_metadata().is_ok() {
+            return Ok(start.to_owned());
+        }
+        let mut ids: Vec<String> = self.list()?.into_iter().map(|session| session.id).collect();
+        ids.retain(|id| id.starts_with(start));
+        match ids.as_slice() {
+            [] => Err(StoreError::NoSuchSession { id: start.to_owned(), folder: self.folder.clone() }),
+            [id] => Ok(id.clone()),
+            _ => Err(StoreError::Ambiguous { start: start.to_owned(), ids }),
+        }
     }
 
     /// The journal of a session that is there.
@@ -307,6 +324,14 @@ pub enum StoreError {
         id: String,
         /// Where it was looked for.
         folder: PathBuf,
+    },
+    /// More than one session has an id that begins so.
+    #[error("find the session `{start}`: {} sessions begin so: {}", ids.len(), ids.join(", "))]
+    Ambiguous {
+        /// How the id begins.
+        start: String,
+        /// The ids, those written last first.
+        ids: Vec<String>,
     },
     /// The session has no record with this number.
     #[error("branch off the session `{id}`: it has no such record")]

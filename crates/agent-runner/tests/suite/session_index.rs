@@ -3,7 +3,7 @@
 use agent_core::journal::{Entry, Header, Record};
 use agent_core::ports::Journal;
 use agent_core::session::{Event, SessionConfig};
-use agent_runner::journal::{Said, SessionStore};
+use agent_runner::journal::{Said, SessionStore, StoreError};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -150,4 +150,31 @@ async fn the_newest_is_one_in_which_something_was_said() {
     assert_eq!(place.told()[0].1, words(&"ä".repeat(200)));
     drop(place.folder);
     assert_eq!(place.store.newest().unwrap(), None);
+}
+
+/// A name is kept beside the journal and goes with it; an id may be abbreviated as long as one session is meant.
+#[test]
+fn sessions_have_names_and_ids_may_be_abbreviated() {
+    let root = tempfile::tempdir().unwrap();
+    let store = SessionStore::new(root.path(), "/work".as_ref());
+    for id in ["abc-1", "abd-2", "abc"] {
+        drop(store.create(id).unwrap());
+    }
+    assert_eq!(store.id_of("abd").unwrap(), "abd-2");
+    assert_eq!(store.id_of("abc").unwrap(), "abc", "a whole id is meant");
+    let error = store.id_of("ab").unwrap_err().to_string();
+    assert!(error.contains("3 sessions begin so") && error.contains("abc-1"), "{error}");
+    assert!(matches!(store.id_of("x"), Err(StoreError::NoSuchSession { .. })));
+    assert!(matches!(store.id_of("../x"), Err(StoreError::BadId { .. })));
+    assert_eq!(store.name("abc"), None);
+    store.rename("abc", "the parser").unwrap();
+    store.rename("abc", "the printer").unwrap();
+    assert_eq!(store.name("abc").as_deref(), Some("the printer"));
+    store.rename("abd-2", "").unwrap();
+    store.remove("abc").unwrap();
+    drop(store.create("abc").unwrap());
+    assert_eq!(store.name("abc"), None, "the name went with the session");
+    assert!(store.rename("nope", "x").is_err());
+    store.set_note("abd-2", "{}").unwrap();
+    assert_eq!((store.note("abd-2").as_deref(), store.note("abc")), (Some("{}"), None));
 }

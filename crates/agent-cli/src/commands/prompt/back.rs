@@ -28,6 +28,14 @@ impl Screen {
             return;
         }
         desk.last_escape = None;
+        self.choose_earlier();
+    }
+
+    /// Looks for the messages to which the person can go back.
+    pub(super) fn choose_earlier(&mut self) {
+        if self.desk.is_none() {
+            return self.view.tell("`agent rewind ID --to N` goes back where there is no line editor");
+        }
         if self.id.is_empty() {
             return self.view.tell("this session is not kept, so there is no way back in it");
         }
@@ -94,7 +102,7 @@ impl Screen {
     }
 
     fn go_back(&mut self, message: Earlier, with_files: bool) {
-        self.next = Some(Next { message, with_files });
+        self.next = Some(Next::Before { message, with_files });
     }
 }
 

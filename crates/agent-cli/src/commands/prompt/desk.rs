@@ -4,6 +4,7 @@ use super::Screen;
 use super::back::Looked;
 use super::choosing::Choosing;
 use super::question::{self, Entry};
+use super::registry::{self, Meant};
 use super::status::{Doing, Status};
 use crate::config::file::{Call, EditMode, PromptConfig};
 use crate::screen::choose;
@@ -62,7 +63,7 @@ impl Desk {
         wanted: PromptConfig,
     ) -> Option<Self> {
         let raw = if is_plain { None } else { Raw::take(is_coloured) }?;
-        let completions = Completions { commands: COMMANDS, directory: directory.to_owned() };
+        let completions = Completions { commands: Vec::new(), directory: directory.to_owned() };
         let mut editor = Editor::new(History::load(history_file(directory)), completions);
         if wanted.edit_mode == EditMode::Vi {
             editor.use_vi();
@@ -107,6 +108,12 @@ impl Desk {
         if self.call != Call::Off {
             self.raw.set_title(&format!("{what} · {}", self.project));
         }
+    }
+
+    /// Gives the terminal to a command of the person's until it ends.
+    pub(super) fn run(&mut self, command: JoinHandle<io::Result<String>>) {
+        self.raw.put_away();
+        self.writing = Some((COMMAND, command));
     }
 
     /// Opens a text in the person's editor.
@@ -154,6 +161,7 @@ impl Screen {
             Wish::Stop if self.is_idle() => self.escape_at_rest(),
             Wish::Stop => {}
             Wish::Write => self.write_elsewhere(),
+            Wish::NextMode => self.next_mode(),
             Wish::Unfold => self.view.unfold(),
         }
         false
@@ -179,7 +187,7 @@ impl Screen {
         if let Some(desk) = self.desk.as_mut().filter(|_| !is_answer) {
             desk.editor.remember(clean(text).as_ref());
         }
-        if self.is_working() && !is_answer && !is_command(text) {
+        if self.is_working() && !is_answer && matches!(registry::meant(text, &self.customs), Meant::Message) {
             self.send_meanwhile(text, shown, is_for_later);
             return false;
         }
@@ -298,8 +306,12 @@ impl Screen {
     /// The person's editor has ended.
     pub(super) fn written(&mut self, result: io::Result<String>) {
         let Some(desk) = self.desk.as_mut() else { return };
-        let is_json = desk.writing.take().is_some_and(|(kind, _)| kind == ".json");
+        let kind = desk.writing.take().map_or("", |(kind, _)| kind);
+        let is_json = kind == ".json";
         desk.raw.bring_back();
+        if kind == COMMAND {
+            return self.command_ended(result);
+        }
         let is_for_question = self.question.as_ref().is_some_and(|open| open.entry == Entry::Editor);
         match result {
             Ok(text) if is_for_question => self.edited_arguments(&text),
@@ -356,17 +368,9 @@ fn history_file(directory: &Path) -> Option<PathBuf> {
     Some(crate::config::file::state_home()?.join("history").join(format!("{project}.history")))
 }
 
-/// Whether a line can only be meant as a command. A path is none.
-pub(super) fn is_command(line: &str) -> bool {
-    line.strip_prefix('/').is_some_and(|word| !word.contains(|c: char| c == '/' || c.is_whitespace()))
-}
-
 pub(super) const HELP: &[&str] = &[
     "what you send while the agent works goes out with the next results",
     "each line is a message; pasted lines are sent as one message",
-    "/compact  summarises the conversation to free up context",
-    "/more     raises every limit by its initial amount and continues",
-    "/quit     quits, as does Ctrl-D; `agent resume` resumes the session",
     "Ctrl-C    stops the turn; twice quits",
 ];
 pub(super) const EDITING_HELP: &[&str] = &[
@@ -376,10 +380,12 @@ pub(super) const EDITING_HELP: &[&str] = &[
     "Up, Down  messages before; Ctrl-R searches them; Up takes back a message that waits",
     "Tab       completes /commands and paths that begin with @",
     "Ctrl-O    shows all of the last result, change or thinking; again: the one before",
+    "Shift-Tab changes the permission mode",
+    "!command  runs a command as you, outside of the sandbox",
     "Ctrl-G    opens the message in $VISUAL or $EDITOR",
     "Ctrl-W, Ctrl-U, Ctrl-K remove, Ctrl-Y inserts again, Ctrl-_ undoes",
 ];
-/// What Tab completes.
-const COMMANDS: &[&str] = &["/compact", "/exit", "/help", "/more", "/quit"];
+/// In the place of how a file's name ends: no file, but a command.
+const COMMAND: &str = "!";
 /// After less the person is still there.
 const LONG_WORK: Duration = Duration::from_secs(10);

@@ -5,30 +5,41 @@
 
 mod back;
 mod choosing;
+mod custom;
 mod desk;
+mod does;
+mod elsewhere;
+mod modes;
 mod question;
+pub(crate) mod registry;
+mod reports;
+mod shell;
 mod sitting;
 mod status;
 mod waiting;
 
+use crate::config::settings::Settings;
 use crate::screen::approver::Question;
 use crate::screen::lines::Line;
 use crate::screen::signals::{Signal, Signals};
 use crate::screen::terminal::{self, Style, inline, one_line};
 use crate::screen::unread;
 use crate::screen::view::{Level, View, lost};
-use crate::session::limits::{next_notice, next_raise, raised};
+use crate::session::limits::next_notice;
 use agent_core::agent::{Doing, Rejected, Turns};
 use agent_core::budget::{Ledger, Limits, Usd};
 use agent_core::conversation::CallId;
 use agent_core::lifecycle;
+use agent_core::lifecycle::Commitment;
 use agent_core::permission::{Basis, Decision, Ruling};
-use agent_core::session::{Outcome, OutcomeKind};
+use agent_core::session::{Outcome, OutcomeKind, SessionConfig};
 use agent_git::RepositoryHooks;
 use agent_runner::{Handle, Notice};
 use back::end_of_look;
-use desk::{Desk, EDITING_HELP, HELP, end_of_writing, is_command};
+use custom::Custom;
+use desk::{Desk, end_of_writing};
 use question::{Open, next_line, put_next, until};
+use reports::{Report, end_of_report};
 pub(crate) use sitting::run;
 use sitting::{Keyboard, Next};
 use std::collections::BTreeSet;
@@ -76,6 +87,16 @@ struct Screen {
     waiting: Waiting,
     /// The session's id; empty where it is not kept.
     id: String,
+    /// What holds for the session, and what it was put together from.
+    config: Option<Box<SessionConfig>>,
+    settings: Arc<Settings>,
+    /// Commands that have to succeed before the work counts as done.
+    commitments: Vec<Commitment>,
+    /// Commands in files, and the texts of the repository's that were agreed to.
+    customs: Vec<Custom>,
+    agreed: BTreeSet<String>,
+    /// A command that runs. Until its end nothing more is read.
+    report: Option<Report>,
     /// Where the person goes on when the session is left for another one.
     next: Option<Next>,
 }
@@ -107,6 +128,12 @@ impl Screen {
             desk: None,
             waiting: Waiting::default(),
             id: String::new(),
+            config: None,
+            settings: Arc::default(),
+            commitments: Vec::new(),
+            customs: Vec::new(),
+            agreed: BTreeSet::new(),
+            report: None,
             next: None,
         }
     }
@@ -127,11 +154,13 @@ impl Screen {
         loop {
             self.refresh();
             let moves = self.desk.is_some() && !self.is_idle();
+            let is_reporting = self.report.is_some();
             let ready = self.ready();
             let (writing, looking) = self.desk.as_mut().map(Desk::begun).unwrap_or_default();
             tokio::select! {
                 text = end_of_writing(writing) => self.written(text),
                 looked = end_of_look(looking) => self.looked(looked),
+                result = end_of_report(self.report.as_mut()) => self.reported(result),
                 change = changes.next() => self.changed(change).await,
                 _ = frames.tick(), if moves => {}
                 () = until(ready) => self.is_ready(),
@@ -165,7 +194,7 @@ impl Screen {
                         return self.exit_code();
                     }
                 }
-                line = next_line(lines), if has_begun && !self.has_input_ended => match line {
+                line = next_line(lines), if has_begun && !self.has_input_ended && !is_reporting => match line {
                     Some(line) if self.typed(&line) => return self.exit_code(),
                     Some(_) => {}
                     None if self.end_input() => return self.exit_code(),
@@ -186,7 +215,7 @@ impl Screen {
             return Some(OutcomeKind::Failed.exit_code());
         }
         // Whoever pipes lines in wants them all answered first.
-        let has_read_all = self.has_input_ended && self.is_idle();
+        let has_read_all = self.has_input_ended && self.is_idle() && self.report.is_none();
         (has_read_all || self.next.is_some()).then(|| self.exit_code())
     }
 
@@ -206,6 +235,7 @@ impl Screen {
                 self.say_what_is_gone();
                 self.prompt_if_idle();
             }
+            Notice::Configured(config) => self.configured(config),
             Notice::Rested { agent, run } => self.rested(agent, run.as_ref()),
             Notice::Ruled(Ruling { call, decision: Decision::Ask(Basis::Hook(_)), .. }) => {
                 self.asked_by_hook.insert(call.clone());
@@ -272,7 +302,8 @@ impl Screen {
     /// Returns whether to leave.
     fn interrupt(&mut self) -> bool {
         // The person's own editor has the terminal, and what its keys mean.
-        if self.close_list() || self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
+        // So has a command that runs.
+        if self.report.is_some() || self.close_list() || self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
             return false;
         }
         self.desk.iter().for_each(|desk| desk.give_up.paste());
@@ -320,30 +351,11 @@ impl Screen {
             self.answer(line, open);
             return false;
         }
-        match line {
-            "" => self.prompt_if_idle(),
-            "/quit" | "/exit" => return true,
-            "/compact" => self.handle.compact(),
-            "/more" => {
-                self.raises = next_raise(&self.limits, self.raises, &self.used);
-                // What the limit cut short goes on, and may end well.
-                self.turns = Turns::default();
-                let raised = raised(&self.limits, self.raises);
-                self.view.watch(raised);
-                self.handle.set_limits(raised);
-            }
-            "/help" => {
-                let editing = if self.desk.is_some() { EDITING_HELP } else { &[] };
-                HELP.iter().chain(editing).for_each(|line| self.view.tell(line));
-                self.prompt_if_idle();
-            }
-            unknown if is_command(unknown) => {
-                self.view.tell(&format!("unknown command {unknown}; /help lists the commands"));
-                self.prompt_if_idle();
-            }
-            text => self.handle.input(text),
+        if line.is_empty() {
+            self.prompt_if_idle();
+            return false;
         }
-        false
+        self.command_or_message(line)
     }
 
     /// What the person asked for and cannot have.

@@ -1,12 +1,12 @@
 //! What one person does at one prompt: a session, or one after the other where the person goes from one to another. The terminal, the line
 //! editor and the keys stay.
 
-use super::Screen;
 use super::desk::Desk;
 use super::status::Status;
+use super::{Screen, custom, registry};
 use crate::commands::run::going_on;
 use crate::commands::sessions::{Earlier, branched, take_files_back};
-use crate::config::options::{Options, OutputFormat, Seat, Verification};
+use crate::config::options::{Mode, Options, OutputFormat, Seat, Verification};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::model::paced::Unread;
@@ -22,6 +22,7 @@ use crate::screen::view::Level;
 use crate::screen::{keys, terminal};
 use crate::session::apart::{self, opened, settings, unless_signalled};
 use crate::session::limits::Raise;
+use crate::session::own::own;
 use crate::session::setup::Opened;
 use agent_runner::{End, Runner};
 use std::sync::Arc;
@@ -42,10 +43,16 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     }
 }
 
-/// Where a person goes from a session: back to before a message of it.
-pub(super) struct Next {
-    pub(super) message: Earlier,
-    pub(super) with_files: bool,
+/// Where a person goes from a session.
+pub(super) enum Next {
+    /// Back to before a message of it.
+    Before { message: Earlier, with_files: bool },
+    /// To a new one.
+    New,
+    /// To one with all that was said in this one.
+    Branch,
+    /// To this one.
+    Other(String),
 }
 
 /// What is read from the person.
@@ -76,14 +83,21 @@ impl Sitting {
     /// One session, from its beginning until it is left.
     async fn session(&mut self, verification: &Verification, signals: &mut Signals) -> Result<Left, Failure> {
         let (approver, questions) = ScreenApprover::new();
-        let options = self.options.clone();
+        let asked = self.options.clone();
         let begin = async {
+            let (options, own) = apart::apart(move || own(&asked)).await??;
+            if let Some(own) = own.filter(|_| !options.quiet) {
+                terminal::say(&own);
+            }
             let (settings, approver) = (settings(&options, Seat::Interactive).await?, Arc::new(approver));
             let chosen = provider::choose(&settings).await?.paced(Unread::IsTheEnd);
-            opened(settings, &options, chosen, Some(approver), verification.commitments()).await
+            let bound = verification.commitments();
+            let (opened, settings) = opened(settings, &options, chosen, Some(approver), bound).await?;
+            Ok((opened, settings, options))
         };
-        let (opened, settings) = unless_signalled(signals, begin).await?;
-        let (mut screen, runner, mut notices) = self.shown(opened, &settings);
+        let (opened, settings, options) = unless_signalled(signals, begin).await?;
+        let (mut screen, runner, mut notices) = self.shown(opened, &Arc::new(settings));
+        screen.commitments = verification.commitments();
         let mut keyboard = self.sit_down(&screen)?;
         let (handle, id) = (screen.handle.clone(), screen.id.clone());
         let task = tokio::spawn(runner.run());
@@ -128,12 +142,15 @@ impl Sitting {
     }
 
     /// Shows what session this is and where it stands.
-    fn shown(&mut self, opened: Opened, settings: &Settings) -> (Screen, Runner, agent_runner::Notices) {
-        let Opened { runner, handle, notices, id, model, window_tokens, before, repository, unfinished, .. } = opened;
+    fn shown(&mut self, opened: Opened, settings: &Arc<Settings>) -> (Screen, Runner, agent_runner::Notices) {
+        let Opened {
+            runner, handle, notices, id, model, window_tokens, before, repository, unfinished, reached, ..
+        } = opened;
         let options = &self.options;
         let level = Level::of(options.quiet, options.verbose);
         let mut screen = Screen::new(handle, repository, level, settings.limits, &before.ledger);
         screen.directory.clone_from(&settings.directory);
+        screen.settings = Arc::clone(settings);
         screen.view.show_changes_in(&settings.directory);
         screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
         screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
@@ -158,6 +175,15 @@ impl Sitting {
             screen.view.show_all_it_can();
             screen.look_at_branch();
         }
+        let (customs, unreadable) = custom::found(&settings.directory);
+        unreadable.iter().for_each(|why| screen.view.tell(&inline(why)));
+        if let Some(desk) = &mut screen.desk {
+            desk.editor.know_commands(customs.iter().map(|custom| custom.name.as_str()).chain(registry::names()));
+        }
+        screen.customs = customs;
+        if let Some((reached, raise)) = reached {
+            screen.ask_for_more(&reached, &raise);
+        }
         (screen, runner, notices)
     }
 
@@ -174,27 +200,62 @@ impl Sitting {
         })
     }
 
-    /// Makes the next session, and has the options name it.
+    /// Makes the next session where it begins with records of this one, and has the options name it.
     async fn go(&mut self, next: Next, screen: &mut Screen) -> Result<(), Failure> {
-        let Next { message, with_files } = next;
-        let (directory, id) = (screen.directory.clone(), screen.id.clone());
-        let new_id = branched(&directory, &id, message.before)?;
-        if with_files {
-            let undone = take_files_back(&directory, &id, message.before).await?;
-            let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
-            let changed = counted(changed as u64, "file");
-            screen.view.tell(&format!("{changed} restored, {left} left unchanged; `agent undo` reverses this"));
-        }
+        let is_another = matches!(next, Next::Other(_));
+        let next_id = match next {
+            Next::New => None,
+            Next::Other(id) => Some(id),
+            Next::Branch => Some(branched(&screen.directory, &screen.id, None)?),
+            Next::Before { message, with_files } => {
+                let (directory, id) = (screen.directory.clone(), screen.id.clone());
+                let new_id = branched(&directory, &id, Some(message.before))?;
+                if with_files {
+                    let undone = take_files_back(&directory, &id, message.before).await?;
+                    let (changed, left) = (undone.restored.len() + undone.removed.len(), undone.left.len());
+                    let changed = counted(changed as u64, "file");
+                    let told = format!("{changed} restored, {left} left unchanged; `agent undo` reverses this");
+                    screen.view.tell(&told);
+                }
+                self.draft = Some(message.text);
+                Some(new_id)
+            }
+        };
         // What was written so far stands before what is said of the next one.
         terminal::told().await;
+        let options = match is_another {
+            true => as_it_was_used(&self.options),
+            false => Options {
+                model: screen.model().or_else(|| self.options.model.clone()),
+                permission_mode: screen.mode().map(Mode::from).or(self.options.permission_mode),
+                ..self.options.clone()
+            },
+        };
         self.options = Options {
-            session_id: Some(new_id),
-            must_exist: true,
+            must_exist: next_id.is_some(),
+            session_id: next_id,
             continue_newest: false,
             fork_session: false,
-            ..self.options.clone()
+            ..options
         };
-        self.draft = Some(message.text);
         Ok(())
+    }
+}
+
+/// The options for a session that was used with others: what was said on the command line was said of the one before.
+fn as_it_was_used(options: &Options) -> Options {
+    Options {
+        provider: None,
+        base_url: None,
+        api_key_env: None,
+        model: None,
+        fallback_model: Vec::new(),
+        permission_mode: None,
+        max_turns: None,
+        max_tool_calls: None,
+        max_total_tokens: None,
+        max_budget_usd: None,
+        max_wall_time: None,
+        ..options.clone()
     }
 }

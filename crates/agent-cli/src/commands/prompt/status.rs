@@ -52,6 +52,12 @@ impl Status {
         }
     }
 
+    /// Another model or another permission mode holds from now on.
+    pub(super) fn configured(&mut self, model: &str, window_tokens: Option<u64>, mode: PermissionMode) {
+        (self.model, self.mode) = (cut(&inline(model), MOST_COLUMNS), mode_name(mode));
+        self.window_tokens = window_tokens;
+    }
+
     /// Shows this branch from now on.
     pub(super) fn set_branch(&mut self, branch: Option<String>) {
         self.branch = branch.map(|branch| cut(&inline(&branch), MOST_COLUMNS));

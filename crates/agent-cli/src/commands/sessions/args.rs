@@ -19,6 +19,8 @@ pub(crate) enum SessionsCommand {
     Export(Export),
     /// Read and replay a session's whole journal, and report whether it is intact. Changes nothing.
     Verify(One),
+    /// Give a session a name, which the lists show; without a name, take it away.
+    Rename(Rename),
     /// Remove a session for good.
     Rm(One),
     /// Find problems in a session file: a journal, or a session of Claude Code, Codex or pi. Changes nothing.
@@ -41,9 +43,21 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct One {
-    /// The session's id. Default: the newest session in the directory.
+    /// The session's id, or its beginning. Default: the newest session in the directory.
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rename {
+    /// The session's id, or its beginning.
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// The name, in one or more words.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Vec<String>,
     #[command(flatten)]
     pub(crate) place: Place,
 }
@@ -88,6 +102,9 @@ pub(crate) struct Replay {
     /// Stop after this record and show the session's state.
     #[arg(long, value_name = "N")]
     pub(crate) to: Option<u64>,
+    /// Show only the last N records.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "against_current")]
+    pub(crate) last: Option<u32>,
     /// List only decisions in which this program's tables differ from the program that wrote the journal.
     #[arg(long)]
     pub(crate) against_current: bool,
@@ -104,7 +121,7 @@ pub(crate) struct Explain {
 
 #[derive(Debug, Args)]
 pub(crate) struct Branch {
-    /// The session's id.
+    /// The session's id, or its beginning.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// The last record to copy into the new session.
@@ -116,7 +133,7 @@ pub(crate) struct Branch {
 
 #[derive(Debug, Args)]
 pub(crate) struct Rewind {
-    /// The session's id.
+    /// The session's id, or its beginning.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// The last record to keep. Default: at a terminal, the record before a message that you choose from a list.

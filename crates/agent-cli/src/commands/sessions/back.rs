@@ -58,10 +58,10 @@ pub(crate) async fn take_files_back(directory: &Path, id: &str, before: u64) -> 
     Ok(begun(directory, &|began_ms| behind.is_meant(began_ms), false).await?.unwrap_or_default())
 }
 
-/// A new session with the records up to there, and its id.
-pub(crate) fn branched(directory: &Path, id: &str, before: u64) -> Result<String, Failure> {
+/// A new session with the records up to there, or all of them, and its id.
+pub(crate) fn branched(directory: &Path, id: &str, before: Option<u64>) -> Result<String, Failure> {
     let new_id = SessionStore::new_id();
-    store(directory)?.branch(id, Some(before), &new_id).map_err(|error| failed(&error))?;
+    store(directory)?.branch(id, before, &new_id).map_err(|error| failed(&error))?;
     Ok(new_id)
 }
 

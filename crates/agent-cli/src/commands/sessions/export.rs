@@ -26,7 +26,7 @@ pub(super) fn show(arguments: &One) -> Result<u8, Failure> {
 }
 
 /// The session as a document.
-pub(super) fn export(arguments: &Export) -> Result<u8, Failure> {
+pub(crate) fn export(arguments: &Export) -> Result<u8, Failure> {
     let (id, path) = arguments.session.find()?;
     let text = match arguments.format {
         ExportFormat::Markdown => {

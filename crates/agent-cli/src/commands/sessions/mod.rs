@@ -5,6 +5,7 @@
 
 pub(crate) mod args;
 mod back;
+mod context;
 mod explain;
 mod export;
 mod html;
@@ -15,18 +16,21 @@ mod story;
 
 use crate::config::project::working_directory;
 use crate::failure::Failure;
-use crate::screen::terminal::{escaped, inline, one_line, print, print_json, say};
+use crate::screen::choose::{self, Chooser};
+use crate::screen::terminal::{Style, clean, escaped, inline, one_line, print, print_json, say};
 use crate::session::setup::{self, store};
 use agent_core::agent;
 use agent_core::journal::{Entry, LifecycleEntry, Record};
 use agent_runner::journal::{OpenError, Said, SessionStore, StoreError};
-use args::{Branch, List, One, Place, Sessions, SessionsCommand};
+use args::{Branch, List, One, Place, Rename, Sessions, SessionsCommand};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 pub(crate) use back::{Earlier, branched, earlier, outlook, take_files_back};
+pub(crate) use context::context;
 pub(crate) use explain::explain;
+pub(crate) use export::export;
 pub(crate) use replay::replay;
 pub(crate) use rewind::rewind;
 
@@ -34,8 +38,13 @@ pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
     match &arguments.command {
         SessionsCommand::List(arguments) => list(arguments),
         SessionsCommand::Show(arguments) => export::show(arguments),
-        SessionsCommand::Export(arguments) => export::export(arguments),
+        SessionsCommand::Export(arguments) => export(arguments),
         SessionsCommand::Verify(arguments) => replay::verify(arguments),
+        SessionsCommand::Rename(arguments) => {
+            let Rename { id, name, place } = arguments;
+            let directory = place.directory.clone();
+            rename(&One { id: Some(id.clone()), place: Place { directory } }, &name.join(" "))
+        }
         SessionsCommand::Rm(arguments) => remove(arguments),
         SessionsCommand::Lint(arguments) => lint::lint(arguments),
     }
@@ -48,7 +57,9 @@ pub(crate) fn branch(arguments: &Branch) -> Result<u8, Failure> {
 
 fn cut(place: &Place, id: &str, at: u64) -> Result<u8, Failure> {
     let new_id = SessionStore::new_id();
-    let parent = place.store()?.branch(id, Some(at), &new_id).map_err(|error| failed(&error))?;
+    let store = place.store()?;
+    let id = &store.id_of(id).map_err(|error| failed(&error))?;
+    let parent = store.branch(id, Some(at), &new_id).map_err(|error| failed(&error))?;
     write(&format!("{new_id}\n"))?;
     say(&format!(
         "agent: started a new session with the records of {id} up to {}; `agent resume {new_id}` resumes it",
@@ -68,7 +79,7 @@ impl One {
     fn find(&self) -> Result<(String, PathBuf), Failure> {
         let store = self.place.store()?;
         let id = match &self.id {
-            Some(id) => id.clone(),
+            Some(id) => store.id_of(id).map_err(|error| failed(&error))?,
             None => match store.newest().map_err(|error| failed(&error))? {
                 Some(newest) => newest.id,
                 None => return Err(Failure::input("cannot find the session: there is none for this directory")),
@@ -89,6 +100,8 @@ fn list(arguments: &List) -> Result<u8, Failure> {
             Said::Unreadable => "(cannot be read; `agent sessions verify` says why)",
             _ => "(no message)",
         };
+        let name = store.name(&session.id).map(|name| format!("{name}: ")).unwrap_or_default();
+        let words = &format!("{name}{words}");
         let _ = writeln!(out, "{:<24} {:>9}  {}", inline(&session.id), age(session.modified), one_line(words, 80));
     }
     write(&out)?;
@@ -105,6 +118,43 @@ fn list(arguments: &List) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// Sessions that can be resumed, each with a line that shows it, the newest first.
+pub(crate) fn sessions_to_choose(store: &SessionStore) -> Result<Vec<(String, String)>, Failure> {
+    let newest = store.newest_said(MOST_TO_CHOOSE, false).map_err(|error| failed(&error))?;
+    let shown = newest.sessions.into_iter().filter_map(|(session, said)| {
+        let Said::Words(words) = said else { return None };
+        let name = store.name(&session.id).map(|name| format!("{name}: ")).unwrap_or_default();
+        let shown = format!("{:>8}  {}", age(session.modified), one_line(&format!("{name}{words}"), 80));
+        Some((session.id, shown))
+    });
+    Ok(shown.collect())
+}
+
+/// Which session the person wants to resume.
+pub(crate) enum Picked {
+    /// None, after all.
+    None,
+    /// This one.
+    Session(String),
+    /// The newest: there are not several.
+    Newest,
+}
+
+/// Has the person at the terminal choose a session, where there are several.
+pub(crate) fn picked(directory: Option<&Path>) -> Result<Picked, Failure> {
+    let sessions = sessions_to_choose(&store(&working_directory(directory)?)?)?;
+    if sessions.len() < 2 {
+        return Ok(Picked::Newest);
+    }
+    let chooser = Chooser::new("Resume", sessions.iter().map(|(_, shown)| shown), 0);
+    let at = choose::ask(chooser, Style::for_stderr().is_on())
+        .map_err(|error| Failure::internal(format!("cannot read the choice: {error}")))?;
+    let session = at.and_then(|at| sessions.into_iter().nth(at));
+    Ok(session.map_or(Picked::None, |(id, _)| Picked::Session(id)))
+}
+
+const MOST_TO_CHOOSE: usize = 200;
+
 fn age(modified: SystemTime) -> String {
     let seconds = SystemTime::now().duration_since(modified).unwrap_or_default().as_secs();
     match seconds {
@@ -115,10 +165,30 @@ fn age(modified: SystemTime) -> String {
     }
 }
 
+/// Gives a session a name, or takes it away.
+pub(crate) fn rename(arguments: &One, name: &str) -> Result<u8, Failure> {
+    let (id, _) = arguments.find()?;
+    let name = inline(clean(name.trim()).as_ref());
+    if name.chars().count() > LONGEST_NAME {
+        return Err(Failure::input(format!("cannot rename the session: a name has at most {LONGEST_NAME} characters")));
+    }
+    arguments.place.store()?.rename(&id, &name).map_err(|error| failed(&error))?;
+    say(&match name.as_str() {
+        "" => format!("agent: the session {id} has no name any more"),
+        name => format!("agent: the session {id} is now called {name}"),
+    });
+    Ok(0)
+}
+
+/// Of a session.
+const LONGEST_NAME: usize = 80;
+
 fn remove(arguments: &One) -> Result<u8, Failure> {
     // The newest is quickly another one than was meant.
     let Some(id) = &arguments.id else { return Err(Failure::usage("give the id of the session to remove")) };
-    arguments.place.store()?.remove(id).map_err(|error| failed(&error))?;
+    let store = arguments.place.store()?;
+    let id = store.id_of(id).map_err(|error| failed(&error))?;
+    store.remove(&id).map_err(|error| failed(&error))?;
     say(&format!("agent: removed the session {id}"));
     Ok(0)
 }

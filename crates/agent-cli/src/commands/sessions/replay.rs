@@ -14,23 +14,29 @@ use agent_core::permission::ApprovalAnswer;
 use agent_core::session::{Action, Event};
 use agent_core::table::Label;
 use agent_core::trace::Transition;
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 /// Prints the trace: each record, and the rows it fired.
 pub(crate) fn replay(arguments: &Replay) -> Result<u8, Failure> {
     let (_, path) = arguments.session.find()?;
-    let mut trace = String::new();
+    let mut lines: VecDeque<String> = VecDeque::new();
+    let most = arguments.last.map_or(usize::MAX, |last| last as usize);
     let mut twin = Twin::default();
     let story = Story::read(&path, arguments.to, |told| {
         twin.step(told);
         if !arguments.against_current {
-            line(&mut trace, told);
+            if lines.len() == most {
+                lines.pop_front();
+            }
+            lines.push_back(line(told));
         }
     })?;
     if arguments.against_current {
         return differences(&story);
     }
     twin.check(&story)?;
+    let mut trace: String = lines.into_iter().collect();
     if arguments.to.is_some() {
         let session = story.replayer.session();
         let over = story.lifecycle().map(|over| format!(", its agent {:?}", over.state())).unwrap_or_default();
@@ -42,7 +48,9 @@ pub(crate) fn replay(arguments: &Replay) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn line(out: &mut String, told: &Told<'_>) {
+fn line(told: &Told<'_>) -> String {
+    let mut text = String::new();
+    let out = &mut text;
     let _ = write!(out, "{:>6}  {}", told.seq, told.name);
     for change in changed_arguments(told.record) {
         let _ = write!(out, "\n        {}", inline(&change));
@@ -64,6 +72,7 @@ fn line(out: &mut String, told: &Told<'_>) {
         }
     }
     out.push('\n');
+    text
 }
 
 /// The rows that fired, and how long the machine was in the states that it left.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Completions {
     /// Commands, each with its slash.
-    pub(crate) commands: &'static [&'static str],
+    pub(crate) commands: Vec<String>,
     /// Where paths begin.
     pub(crate) directory: PathBuf,
 }
@@ -26,11 +26,10 @@ impl Completions {
     pub(crate) fn of(&self, before: &str) -> Option<Found> {
         let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
         let choices = if word.starts_with('/') && word.len() == before.len() {
-            self.commands
-                .iter()
-                .filter(|command| command.starts_with(word))
-                .map(|&command| command.to_owned())
-                .collect()
+            let mut choices: Vec<String> =
+                self.commands.iter().filter(|command| command.starts_with(word)).cloned().collect();
+            choices.sort();
+            choices
         } else if let Some(path) = word.strip_prefix('@') {
             self.paths(path)
         } else {
@@ -126,7 +125,7 @@ mod tests {
         for name in ["src/screen/editor.rs", "src/edit_error.rs", "src/main.rs", "ignored-editor.rs"] {
             fs::write(folder.path().join(name), "").unwrap();
         }
-        let completions = Completions { commands: &[], directory: folder.path().to_owned() };
+        let completions = Completions { commands: Vec::new(), directory: folder.path().to_owned() };
         let of = |text: &str| completions.of(text).unwrap().choices;
         assert_eq!(of("see @editor"), ["@src/screen/editor.rs", "@src/edit_error.rs"]);
         assert_eq!(of("@EDT"), ["@src/screen/editor.rs", "@src/edit_error.rs"], "whatever their case");
@@ -141,10 +140,12 @@ mod tests {
         for name in ["src/main.rs", "src/map.rs", ".hidden", "read me"] {
             fs::write(folder.path().join(name), "").unwrap();
         }
-        let completions =
-            Completions { commands: &["/help", "/compact", "/command"], directory: folder.path().to_owned() };
+        let completions = Completions {
+            commands: ["/help", "/compact", "/command"].map(String::from).to_vec(),
+            directory: folder.path().to_owned(),
+        };
         let of = |text: &str| completions.of(text).map(|found| found.choices);
-        assert_eq!(of("/co").unwrap(), ["/compact", "/command"]);
+        assert_eq!(of("/co").unwrap(), ["/command", "/compact"]);
         assert_eq!(of("look at @s").unwrap(), ["@src/"]);
         assert_eq!(of("@src/ma").unwrap(), ["@src/main.rs", "@src/map.rs"]);
         assert_eq!(of("@").unwrap(), ["@src/"]);

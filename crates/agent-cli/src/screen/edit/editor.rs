@@ -36,6 +36,8 @@ pub(crate) enum Wish {
     Stop,
     /// To write the text in a program of its own.
     Write,
+    /// The next permission mode: Shift-Tab.
+    NextMode,
     /// To see what was left out: Ctrl-O.
     Unfold,
 }
@@ -88,6 +90,11 @@ impl Editor {
             waiting_paste_bytes: None,
             columns: 80,
         }
+    }
+
+    /// Tab completes these commands from now on.
+    pub(crate) fn know_commands<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        self.completions.commands = names.map(|name| format!("/{name}")).collect();
     }
 
     /// Keys mean from now on what they mean in vi.
@@ -200,6 +207,9 @@ impl Editor {
     }
 
     fn key(&mut self, key: KeyEvent) -> Wish {
+        if key.code == KeyCode::BackTab {
+            return Wish::NextMode;
+        }
         if key.code == KeyCode::Tab {
             self.complete();
             return Wish::None;

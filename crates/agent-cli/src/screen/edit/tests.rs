@@ -13,7 +13,10 @@ use unicode_width::UnicodeWidthStr as _;
 fn editor(history: &[&str]) -> Editor {
     let mut kept = History::default();
     history.iter().for_each(|entry| kept.add(entry));
-    let mut editor = Editor::new(kept, Completions { commands: &["/compact", "/help"], directory: "/nowhere".into() });
+    let mut editor = Editor::new(
+        kept,
+        Completions { commands: vec!["/compact".into(), "/help".into()], directory: "/nowhere".into() },
+    );
     editor.set_label("> ");
     editor
 }

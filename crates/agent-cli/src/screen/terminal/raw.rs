@@ -25,8 +25,7 @@ pub(crate) struct Raw {
 impl Raw {
     /// Takes the terminal, where there is a capable one on both sides.
     pub(crate) fn take(is_coloured: bool) -> Option<Self> {
-        let is_capable = std::env::var("TERM").is_ok_and(|name| !name.is_empty() && name != "dumb");
-        if !is_capable || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        if !is_capable() || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return None;
         }
         let raw = Self { before: tcgetattr(io::stdin()).ok()?, title: None };
@@ -192,3 +191,8 @@ const UNMARK_PASTES: &str = "\x1b[?2004l";
 const KEEP_TITLE: &str = "\x1b[22;2t";
 const GIVE_TITLE_BACK: &str = "\x1b]2;\x1b\\\x1b[23;2t";
 const MOST_PARENTS: u32 = 64;
+
+/// Whether rows at the bottom can be drawn on such a terminal.
+pub(crate) fn is_capable() -> bool {
+    std::env::var("TERM").is_ok_and(|name| !name.is_empty() && name != "dumb")
+}

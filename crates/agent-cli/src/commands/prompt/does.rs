@@ -1,0 +1,121 @@
+//! What the commands at the prompt do. Each is called with what follows its name, and returns whether to leave.
+
+use super::Screen;
+use super::custom::Custom;
+use super::desk::{EDITING_HELP, HELP};
+use super::registry::{self, Builtin, Meant, When};
+use crate::screen::choose::Chooser;
+use crate::screen::terminal::{clean, inline};
+use crate::session::limits::{next_raise, raised};
+use agent_core::agent::Turns;
+
+impl Screen {
+    /// A line that is no answer: a command, or a message. Returns whether to leave.
+    pub(super) fn command_or_message(&mut self, line: &str) -> bool {
+        if let Some(command) = line.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty())
+            // What a pipe holds may be of anybody.
+            && self.is_typed
+        {
+            self.run_as_person(command);
+            return false;
+        }
+        let customs = self.customs.clone();
+        match registry::meant(line, &customs) {
+            Meant::Message => self.handle.input(line),
+            Meant::Custom(custom, argument) => self.use_custom(line, custom, argument),
+            Meant::Builtin(builtin, argument) => return self.command(line, builtin, argument),
+            Meant::Unknown(near) => {
+                let name = inline(line.split_whitespace().next().unwrap_or_default());
+                let near = near.map(|near| format!("did you mean /{near}? ")).unwrap_or_default();
+                self.not_done(line, &format!("unknown command {name}; {near}/help lists the commands"));
+            }
+        }
+        false
+    }
+
+    /// The text of a command in a file goes to the agent; one of the repository's not before it was seen whole.
+    fn use_custom(&mut self, line: &str, custom: &Custom, argument: &str) {
+        let message = custom.message(argument);
+        if message.trim().is_empty() {
+            return self.not_done(line, &format!("/{} has no text", custom.name));
+        }
+        if !custom.is_of_repository || self.agreed.contains(&message) {
+            self.view.said(&message);
+            return self.handle.input(message);
+        }
+        self.view.tell(&format!("/{} is a command of the repository, which would say to the agent:", custom.name));
+        clean(&message).lines().for_each(|row| self.view.tell(&format!("  | {row}")));
+        let choices = [('y', "yes, send it".to_owned()), ('n', "no".to_owned())];
+        let is_open = self.choose(Chooser::by_letter("Send this?", choices, 1), move |screen, at| {
+            if at == 0 {
+                screen.agreed.insert(message.clone());
+                screen.handle.input(message);
+            }
+            false
+        });
+        if !is_open {
+            self.not_done(line, "not sent: a command of the repository is agreed to with a key, in the line editor");
+        }
+    }
+
+    fn command(&mut self, line: &str, builtin: &Builtin, argument: &str) -> bool {
+        if builtin.when == When::AtRest && !self.is_idle() {
+            let name = builtin.name;
+            self.not_done(line, &format!("/{name} cannot run while the agent works: Esc or Ctrl-C stops it"));
+            return false;
+        }
+        if builtin.arguments.is_empty() && !argument.is_empty() {
+            self.not_done(line, &format!("/{} takes no arguments", builtin.name));
+            return false;
+        }
+        let leaves = (builtin.run)(self, argument);
+        if !leaves {
+            self.prompt_if_idle();
+        }
+        leaves
+    }
+
+    /// A command is not carried out. In the line editor it stands in the line again.
+    pub(super) fn not_done(&mut self, line: &str, why: &str) {
+        self.view.tell(why);
+        self.desk.iter_mut().for_each(|desk| desk.editor.give_back(&[line.to_owned()]));
+        self.prompt_if_idle();
+    }
+}
+
+pub(super) fn compact(screen: &mut Screen, _: &str) -> bool {
+    screen.handle.compact();
+    false
+}
+
+pub(super) fn cost(screen: &mut Screen, _: &str) -> bool {
+    let used = screen.used;
+    screen.view.spent(&used, false);
+    false
+}
+
+pub(super) fn help(screen: &mut Screen, _: &str) -> bool {
+    let editing = if screen.desk.is_some() { EDITING_HELP } else { &[] };
+    registry::help_lines().iter().for_each(|line| screen.view.tell(line));
+    for custom in screen.customs.clone() {
+        let whose = if custom.is_of_repository { "the repository's" } else { "yours" };
+        let told = format!("/{} {}  {} ({whose})", custom.name, custom.hint, custom.description);
+        screen.view.tell(&inline(&told));
+    }
+    HELP.iter().chain(editing).for_each(|line| screen.view.tell(line));
+    false
+}
+
+pub(super) fn more(screen: &mut Screen, _: &str) -> bool {
+    screen.raises = next_raise(&screen.limits, screen.raises, &screen.used);
+    // What the limit cut short goes on, and may end well.
+    screen.turns = Turns::default();
+    let raised = raised(&screen.limits, screen.raises);
+    screen.view.watch(raised);
+    screen.handle.set_limits(raised);
+    false
+}
+
+pub(super) const fn quit(_: &mut Screen, _: &str) -> bool {
+    true
+}

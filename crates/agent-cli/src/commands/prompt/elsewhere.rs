@@ -1,0 +1,84 @@
+//! Commands that lead to another session at the same prompt, and the question about a limit with which one begins.
+
+use super::Screen;
+use super::does::more;
+use super::sitting::Next;
+use crate::commands::sessions::sessions_to_choose;
+use crate::failure::Failure;
+use crate::screen::choose::Chooser;
+use crate::session::limits::Raise;
+use crate::session::setup::{failed, store};
+use agent_core::budget::LimitReached;
+
+pub(super) fn clear(screen: &mut Screen, _: &str) -> bool {
+    screen.next = Some(Next::New);
+    false
+}
+
+/// To a copy of this session.
+pub(super) fn branch(screen: &mut Screen, _: &str) -> bool {
+    if screen.id.is_empty() {
+        screen.view.tell("this session is not kept, so there is nothing to branch off");
+    } else {
+        screen.next = Some(Next::Branch);
+    }
+    false
+}
+
+pub(super) fn rewind(screen: &mut Screen, _: &str) -> bool {
+    screen.choose_earlier();
+    false
+}
+
+pub(super) fn resume(screen: &mut Screen, argument: &str) -> bool {
+    let gone = if argument.is_empty() { screen.choose_session() } else { screen.go_to(argument) };
+    gone.unwrap_or_else(|failure| screen.view.error(&failure.to_string()));
+    false
+}
+
+impl Screen {
+    fn choose_session(&mut self) -> Result<(), Failure> {
+        let mut sessions = sessions_to_choose(&store(&self.directory)?)?;
+        sessions.retain(|(id, _)| *id != self.id);
+        if sessions.is_empty() {
+            self.view.tell("there is no other session here");
+            return Ok(());
+        }
+        let chooser = Chooser::new("Session", sessions.iter().map(|(_, shown)| shown), 0);
+        let is_open = self.choose(chooser, move |screen, at| {
+            screen.next = sessions.into_iter().nth(at).map(|(id, _)| Next::Other(id));
+            false
+        });
+        if !is_open {
+            self.view.tell("`/resume ID` goes to a session; `agent sessions list` shows them");
+        }
+        Ok(())
+    }
+
+    fn go_to(&mut self, start: &str) -> Result<(), Failure> {
+        let id = store(&self.directory)?.id_of(start).map_err(|error| failed(&error))?;
+        if id == self.id {
+            self.view.tell("this is that session");
+        } else {
+            self.next = Some(Next::Other(id));
+        }
+        Ok(())
+    }
+
+    /// A limit ended the last turn and would end the next one: the person is asked for more.
+    pub(super) fn ask_for_more(&mut self, reached: &LimitReached, raise: &Raise) {
+        let how = match raise {
+            Raise::Flag(flag, value) => format!("`{flag} {value}` raises it"),
+            Raise::Otherwise(how, _) => (*how).to_owned(),
+        };
+        self.view.tell(&format!("{reached}; {how}"));
+        let choices = [('y', "yes, as /more does".to_owned()), ('n', "no".to_owned())];
+        let chooser = Chooser::by_letter("Raise the limits by their initial amounts?", choices, 1);
+        self.choose(chooser, |screen, at| {
+            if at == 0 {
+                more(screen, "");
+            }
+            false
+        });
+    }
+}

@@ -1,0 +1,153 @@
+//! Model, permission mode and commitments of the session that goes on: the person changes them, and the session says what holds.
+
+use super::Screen;
+use crate::config::options::Mode;
+use crate::model::provider;
+use crate::screen::choose::Chooser;
+use crate::screen::terminal::inline;
+use agent_core::lifecycle::{Commitment, LifecycleConfig};
+use agent_core::permission::{PermissionMode, Permissions, Rule};
+use agent_core::session::SessionConfig;
+use clap::ValueEnum as _;
+
+impl Screen {
+    /// The session says what holds from now on.
+    pub(super) fn configured(&mut self, config: &SessionConfig) {
+        let before = (self.model(), self.mode());
+        self.config = Some(Box::new(config.clone()));
+        let now = (self.model(), self.mode());
+        let (Some(model), Some(mode)) = &now else { return };
+        let window = config.models.first().and_then(|model| model.context_window_tokens);
+        self.desk.iter_mut().for_each(|desk| desk.status.configured(model, window, *mode));
+        if before.0.is_some_and(|before| before != *model) {
+            self.view.tell(&format!("model: {}", inline(model)));
+        }
+        if before.1.is_some_and(|before| before != *mode) {
+            self.view.tell(&format!("permission mode: {mode}"));
+        }
+    }
+
+    /// The first model of the session.
+    pub(super) fn model(&self) -> Option<String> {
+        self.config.as_ref()?.models.first().map(|model| model.id.to_string())
+    }
+
+    pub(super) fn mode(&self) -> Option<PermissionMode> {
+        self.config.as_ref().map(|config| config.permissions.mode)
+    }
+
+    /// Shift-Tab: the next permission mode; `bypass` is not among them.
+    pub(super) fn next_mode(&mut self) {
+        let Some(mode) = self.mode().filter(|_| self.question.is_none()) else { return };
+        let is_allowed = |mode: &PermissionMode| mode.stricter(self.settings.loosest) == *mode;
+        let all = [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::Plan];
+        let at = all.iter().position(|other| *other == mode).map_or(0, |at| at + 1);
+        let mut next = all.iter().cycle().skip(at).take(all.len()).filter(|mode| is_allowed(mode));
+        if let Some(next) = next.next().copied() {
+            self.set_mode(next);
+        }
+    }
+
+    fn set_mode(&mut self, mode: PermissionMode) {
+        let loosest = self.settings.loosest;
+        if mode.stricter(loosest) != mode {
+            return self
+                .view
+                .tell(&format!("the repository's configuration allows no looser permission mode than {loosest}"));
+        }
+        if let Some(config) = &self.config {
+            let permissions = Permissions { mode, ..config.permissions.clone() };
+            self.handle.reconfigure(SessionConfig { permissions, ..(**config).clone() });
+        }
+    }
+
+    fn set_model(&mut self, id: &str) {
+        let Some(config) = &self.config else { return };
+        let others: Vec<String> = config.models.iter().map(|model| model.id.to_string()).skip(1).collect();
+        match provider::models(&self.settings, id, others.iter().filter(|other| *other != id)) {
+            Ok(models) => self.handle.reconfigure(SessionConfig { models, ..(**config).clone() }),
+            Err(failure) => self.view.error(&failure.to_string()),
+        }
+    }
+}
+
+pub(super) fn change_mode(screen: &mut Screen, argument: &str) -> bool {
+    if !argument.is_empty() {
+        match Mode::from_str(argument, true) {
+            Ok(mode) => screen.set_mode(mode.into()),
+            Err(_) => screen.view.tell("the permission modes are default, accept-edits, plan and bypass"),
+        }
+        return false;
+    }
+    let Some(now) = screen.mode() else { return false };
+    let modes = Mode::value_variants().iter().map(|mode| PermissionMode::from(*mode)).collect::<Vec<_>>();
+    let at = modes.iter().position(|mode| *mode == now).unwrap_or(0);
+    let chooser = Chooser::new("Permission mode", modes.iter().map(ToString::to_string), at);
+    let is_open = screen.choose(chooser, move |screen, at| {
+        modes.get(at).into_iter().for_each(|mode| screen.set_mode(*mode));
+        false
+    });
+    if !is_open {
+        screen.view.tell(&format!("permission mode: {now}; `/mode plan` changes it"));
+    }
+    false
+}
+
+pub(super) fn change_model(screen: &mut Screen, argument: &str) -> bool {
+    if !argument.is_empty() {
+        screen.set_model(argument);
+        return false;
+    }
+    let Some(now) = screen.model() else { return false };
+    let config = screen.config.iter().flat_map(|config| &config.models).map(|model| model.id.to_string());
+    let mut models: Vec<String> = config.chain(screen.settings.user.models.keys().cloned()).collect();
+    models.sort();
+    models.dedup();
+    let at = models.iter().position(|model| *model == now).unwrap_or(0);
+    let chooser = Chooser::new("Model (another: /model ID)", &models, at);
+    let is_open = screen.choose(chooser, move |screen, at| {
+        models.get(at).into_iter().for_each(|model| screen.set_model(model));
+        false
+    });
+    if !is_open {
+        screen.view.tell(&format!("model: {}; `/model ID` changes it", inline(&now)));
+    }
+    false
+}
+
+pub(super) fn permissions(screen: &mut Screen, _: &str) -> bool {
+    let Some(Permissions { mode, allow, deny }) = screen.config.as_ref().map(|config| config.permissions.clone())
+    else {
+        return false;
+    };
+    screen.view.tell(&format!("permission mode: {mode}"));
+    let mut told = |word: &str, rules: &[Rule]| {
+        for rule in rules {
+            screen.view.tell(&format!("{word}  {} (a rule{})", inline(&rule.to_string()), rule.source().phrase()));
+        }
+    };
+    told("allowed", &allow);
+    told("denied ", &deny);
+    if allow.is_empty() && deny.is_empty() {
+        screen.view.tell("there are no rules");
+    }
+    false
+}
+
+pub(super) fn verify(screen: &mut Screen, argument: &str) -> bool {
+    if !argument.is_empty() {
+        screen.commitments.push(Commitment::of_command(argument, PATIENCE_MS));
+        let all = screen.commitments.clone();
+        screen.handle.bind(LifecycleConfig { is_renewed: true, ..LifecycleConfig::headless(all) });
+    }
+    for commitment in &screen.commitments {
+        screen.view.tell(&format!("after each message: {}", inline(&commitment.assertion.command)));
+    }
+    if screen.commitments.is_empty() {
+        screen.view.tell("nothing is checked after a message: `/verify CMD` has a command checked");
+    }
+    false
+}
+
+/// Of a check, as with `--verify`.
+const PATIENCE_MS: u64 = 10 * 60 * 1_000;

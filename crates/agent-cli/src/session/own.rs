@@ -1,0 +1,160 @@
+//! A session is resumed with its own provider, model, permission mode and limits, where the command line does not say otherwise.
+//!
+//! Models, mode and limits stand in its journal. How the provider is reached does not: that is noted beside it. Whatever the repository's
+//! configuration narrows is narrowed here, too, as these are options like those of the command line.
+
+use crate::config::options::{Mode, Options, ProviderName};
+use crate::config::project::working_directory;
+use crate::config::settings::{Settings, users_config, users_mode};
+use crate::config::units::{DurationMs, NanoUsd};
+use crate::failure::Failure;
+use crate::model::provider::{self, shown_url};
+use crate::screen::terminal::inline;
+use crate::session::limits::shown;
+use crate::session::setup::{failed, newest, store};
+use agent_core::agent::Event;
+use agent_core::budget::Limits;
+use agent_core::journal::Entry;
+use agent_core::permission::PermissionMode;
+use agent_core::session::{self, SessionConfig};
+use agent_runner::journal::{Reader, SessionStore};
+use clap::ValueEnum as _;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// How the provider of a session is reached.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Reached {
+    #[serde(default)]
+    provider: Option<String>,
+    #[serde(default)]
+    base_url: Option<String>,
+    #[serde(default)]
+    api_key_env: Option<String>,
+}
+
+/// Notes how the provider of a session is reached. A URL that holds a secret is not kept.
+pub(crate) fn note(store: &SessionStore, id: &str, settings: &Settings) {
+    if settings.tape.is_played() {
+        return;
+    }
+    let name = provider::name(settings).ok().and_then(|name| name.to_possible_value());
+    let reached = Reached {
+        provider: name.map(|name| name.get_name().to_owned()),
+        base_url: settings.base_url.clone().filter(|url| shown_url(url) == *url),
+        api_key_env: settings.api_key_env.clone(),
+    };
+    // Without it the provider is chosen as for a new session.
+    if let Ok(text) = serde_json::to_string(&reached) {
+        let _ = store.set_note(id, &text);
+    }
+}
+
+/// The options with what the resumed session was used with, and a line that says so.
+pub(crate) fn own(options: &Options) -> Result<(Options, Option<String>), Failure> {
+    if !options.must_exist || options.no_session {
+        return Ok((options.clone(), None));
+    }
+    let directory = working_directory(options.directory.as_deref())?;
+    let store = store(&directory)?;
+    let id = match &options.session_id {
+        Some(id) => store.id_of(id).map_err(|error| failed(&error))?,
+        None => newest(&store, &directory)?,
+    };
+    let path = store.existing(&id).map_err(|error| failed(&error))?;
+    let mut options = Options { session_id: Some(id.clone()), continue_newest: false, ..options.clone() };
+    let Some(config) = last_config(&path) else { return Ok((options, None)) };
+    let mut said = Vec::new();
+    if options.replay.is_none() {
+        take_provider(&mut options, &store, &id, &mut said);
+        take_models(&mut options, &config, &mut said);
+    }
+    take_mode(&mut options, config.permissions.mode, &mut said)?;
+    take_limits(&mut options, &config.limits, &mut said);
+    let line = (!said.is_empty()).then(|| format!("agent: as this session was used: {}", said.join(", ")));
+    Ok((options, line))
+}
+
+/// What held at the end of a journal. What cannot be read is said by whoever opens it.
+fn last_config(path: &Path) -> Option<SessionConfig> {
+    let mut config = None;
+    for record in Reader::open(path).ok()?.map_while(Result::ok) {
+        match (record.entry, &mut config) {
+            (Entry::Header(header), config) => *config = Some(header.config),
+            (Entry::Event(Event::Session(session::Event::Reconfigured { config: new })), config) => {
+                *config = Some(*new)
+            }
+            (Entry::Event(Event::Session(session::Event::BudgetRaised { limits })), Some(config)) => {
+                config.limits = limits
+            }
+            _ => {}
+        }
+    }
+    config
+}
+
+fn take_provider(options: &mut Options, store: &SessionStore, id: &str, said: &mut Vec<String>) {
+    if options.provider.is_some() || options.base_url.is_some() {
+        return;
+    }
+    let reached: Option<Reached> = store.note(id).and_then(|text| serde_json::from_str(&text).ok());
+    let Some(Reached { provider, base_url, api_key_env }) = reached else { return };
+    options.provider = provider.and_then(|name| ProviderName::from_str(&name, false).ok());
+    let name = options.provider.and_then(|name| name.to_possible_value());
+    let at = base_url.as_ref().map(|url| format!(" at {}", inline(url))).unwrap_or_default();
+    said.extend(name.map(|name| format!("{}{at}", name.get_name())));
+    (options.base_url, options.api_key_env) = (base_url, options.api_key_env.take().or(api_key_env));
+}
+
+fn take_models(options: &mut Options, config: &SessionConfig, said: &mut Vec<String>) {
+    let mut ids = config.models.iter().map(|model| model.id.to_string());
+    let Some(first) = ids.next().filter(|_| options.model.is_none()) else { return };
+    said.push(inline(&first));
+    options.model = Some(first);
+    if options.fallback_model.is_empty() {
+        options.fallback_model = ids.collect();
+    }
+}
+
+/// `bypass` is said again each time: a session may be resumed long after.
+fn take_mode(options: &mut Options, mode: PermissionMode, said: &mut Vec<String>) -> Result<(), Failure> {
+    if options.permission_mode.is_some() {
+        return Ok(());
+    }
+    let today = users_mode(options, &users_config()?);
+    if mode == PermissionMode::Bypass && today != mode {
+        said.push(format!("but permission mode {today} (`--permission-mode bypass` brings bypass back)"));
+        return Ok(());
+    }
+    options.permission_mode = Some(Mode::from(mode));
+    let is_looser = today != mode && mode.stricter(today) == today;
+    let remark = if is_looser { format!(", looser than {today} in your configuration") } else { String::new() };
+    if mode != PermissionMode::default() || is_looser {
+        said.push(format!("permission mode {mode}{remark}"));
+    }
+    Ok(())
+}
+
+/// What a run without a person is limited to by itself is not taken over.
+fn take_limits(options: &mut Options, limits: &Limits, said: &mut Vec<String>) {
+    let own = |limit: Option<u64>, headless: u64| limit.filter(|limit| *limit != headless);
+    let before = options.clone();
+    options.max_turns = options.max_turns.or(own(limits.max_model_calls, HEADLESS_MODEL_CALLS));
+    options.max_tool_calls = options.max_tool_calls.or(own(limits.max_tool_calls, HEADLESS_TOOL_CALLS));
+    options.max_total_tokens = options.max_total_tokens.or(limits.max_total_tokens);
+    options.max_budget_usd = options.max_budget_usd.or(limits.max_cost_nano_usd.map(NanoUsd));
+    options.max_wall_time = options.max_wall_time.or(limits.max_wall_time_ms.map(DurationMs));
+    let taken = Limits {
+        max_model_calls: options.max_turns.filter(|_| before.max_turns.is_none()),
+        max_tool_calls: options.max_tool_calls.filter(|_| before.max_tool_calls.is_none()),
+        max_total_tokens: options.max_total_tokens.filter(|_| before.max_total_tokens.is_none()),
+        max_cost_nano_usd: options.max_budget_usd.filter(|_| before.max_budget_usd.is_none()).map(|usd| usd.0),
+        max_wall_time_ms: options.max_wall_time.filter(|_| before.max_wall_time.is_none()).map(|time| time.0),
+        ..Limits::default()
+    };
+    said.extend(shown(&taken));
+}
+
+/// What [`Settings`] limit a run to without a person.
+pub(crate) const HEADLESS_MODEL_CALLS: u64 = 500;
+pub(crate) const HEADLESS_TOOL_CALLS: u64 = 2_000;

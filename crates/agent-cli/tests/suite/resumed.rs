@@ -1,0 +1,116 @@
+//! `agent resume`: with the session's own provider, model, mode and limits, and from a list; other sessions at the same prompt.
+
+use crate::pty::{at_rest_after, command_on_terminal};
+use crate::support::{Model, Running, Scratch};
+use agent_testkit::http::Step;
+
+/// A run of a session with this id and these flags.
+fn ran(scratch: &Scratch, model: &Model, id: &str, flags: &[&str]) {
+    let task = format!("about {id}");
+    let all = [&["-p", &task, "--session-id", id], flags].concat();
+    scratch.run(model, &all);
+}
+
+/// What `agent resume` says and sends, without a flag for provider or model.
+fn resumed(scratch: &Scratch, arguments: &[&str], input: &str) -> crate::support::Ended {
+    let mut running = Running::start(scratch.agent(&["resume"]).args(arguments).env("ANTHROPIC_API_KEY", "k"));
+    running.write(input);
+    running.close_stdin();
+    running.end()
+}
+
+#[test]
+fn a_session_goes_on_as_it_was_used() {
+    let scratch = Scratch::new();
+    let model = Model::always(Step::text("Well."));
+    ran(&scratch, &model, "first-one", &["--permission-mode", "plan", "--max-turns", "7"]);
+    let ended = resumed(&scratch, &["first"], "again\n");
+    ended.assert_code(0).assert_says("agent: as this session was used: anthropic at http://127.0.0.1:");
+    ended.assert_says("scripted-model, permission mode plan, limit on model calls 7\n");
+    let differs = ["continuing with the model", "permission mode plan (before", "model calls: "];
+    assert!(!differs.iter().any(|words| ended.err.contains(words)), "nothing of this is different: {}", ended.err);
+    assert_eq!(model.last_body()["model"], "scripted-model");
+    // The command line overrides.
+    let ended = resumed(&scratch, &["first-one", "-m", "other", "--permission-mode", "default"], "more\n");
+    assert_eq!(model.last_body()["model"], "other");
+    ended.assert_code(0).assert_says("permission mode default (before: plan)");
+    let ended = resumed(&scratch, &["first-one"], "");
+    ended.assert_says("other, limit on model calls 7");
+    ran(&scratch, &model, "first-two", &[]);
+    resumed(&scratch, &["first"], "").assert_code(42).assert_says("2 sessions begin so");
+}
+
+#[test]
+fn what_loosens_is_said_and_bypass_is_not_taken_over() {
+    let scratch = Scratch::repository();
+    let model = Model::always(Step::text("Well."));
+    ran(&scratch, &model, "one", &["--permission-mode", "accept-edits"]);
+    resumed(&scratch, &["one"], "")
+        .assert_says("permission mode accept-edits, looser than default in your configuration");
+    scratch.write(".agent/config.toml", "permission_mode = \"plan\"\n[limits]\nmax_turns = 3\n");
+    let ended = resumed(&scratch, &["one"], "");
+    ended.assert_says("permission mode plan (before: accept-edits)").assert_says("model calls: 3 (before:");
+    scratch.write(".agent/config.toml", "");
+    ran(&scratch, &model, "two", &["--permission-mode", "bypass"]);
+    resumed(&scratch, &["two"], "")
+        .assert_says("but permission mode default (`--permission-mode bypass` brings bypass back)");
+}
+
+/// A script is told the flag, and ends as before.
+#[test]
+fn a_limit_that_was_reached_is_asked_about() {
+    let scratch = Scratch::new();
+    let model = Model::always(Step::text("Well."));
+    ran(&scratch, &model, "one", &["--max-turns", "1"]);
+    resumed(&scratch, &["one"], "x\n").assert_code(53);
+    let ended = resumed(&scratch, &["one"], "");
+    ended.assert_says("limit on model calls reached: 1 of 1; `--max-turns 2` raises it");
+    assert_eq!(model.requests().len(), 1);
+    let Some(mut running) = command_on_terminal(&scratch, "resume one --api-key-env -") else { return };
+    running.wait_for("Raise the limits by their initial amounts?");
+    running.write("y");
+    running.wait_for_screen(|screen| screen.contains("\n>"));
+    running.write("second\r");
+    model.wait_for_requests(2);
+    at_rest_after(&running, "Well.");
+    running.write("/quit\r");
+    running.end().assert_code(0);
+}
+
+#[test]
+fn a_session_is_chosen_from_a_list() {
+    let scratch = Scratch::new();
+    let model = Model::always(Step::text("Well."));
+    for id in ["apples", "pears"] {
+        ran(&scratch, &model, id, &[]);
+    }
+    scratch.ended(&["sessions", "rename", "app", "red", "fruit"]).assert_code(0);
+    let Some(mut running) = command_on_terminal(&scratch, "resume --api-key-env -") else { return };
+    running.wait_for("Resume: ");
+    running.wait_for_screen(|screen| screen.contains("red fruit: about apples") && screen.contains("about pears"));
+    running.write("fruit\r");
+    running.wait_for("session apples");
+    running.write("/resume pe\r");
+    running.wait_for("session pears");
+    running.write("/resume\r");
+    running.wait_for("Session: ");
+    running.write("\r");
+    running.wait_for_screen(|screen| screen.matches("· session apples").count() == 2);
+    running.write("/branch\r");
+    running.wait_for_screen(|screen| screen.matches("· session ").count() == 4);
+    running.write("go on\r");
+    model.wait_for_requests(3);
+    assert!(model.last_body()["messages"].to_string().contains("about apples"));
+    running.wait_for_screen(|screen| !screen.contains("working"));
+    running.write("/rewind\r");
+    running.wait_for("Back to before");
+    running.write("apples\r");
+    running.wait_for_screen(|screen| screen.contains("\n> about apples\n"));
+    running.write("\x15/quit\r");
+    running.end().assert_code(0);
+    // None is chosen.
+    let Some(mut running) = command_on_terminal(&scratch, "resume") else { return };
+    running.wait_for("Resume: ");
+    running.write("\x1b");
+    running.end().assert_code(0);
+}

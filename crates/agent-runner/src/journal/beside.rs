@@ -1,0 +1,75 @@
+//! What is kept beside a journal: the session's name, and a note of the program that keeps it.
+
+use super::regular::open_regular;
+use super::store::{SessionStore, StoreError};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+impl SessionStore {
+    /// Gives a session a name, or takes its name away with an empty one.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is no such session, or the name cannot be written.
+    pub fn rename(&self, id: &str, name: &str) -> Result<(), StoreError> {
+        self.keep_beside(id, NAME, name)
+    }
+
+    /// The name that a session was given.
+    #[must_use]
+    pub fn name(&self, id: &str) -> Option<String> {
+        self.beside(id, NAME)
+    }
+
+    /// Keeps a note with a session in place of the one before, or none with an empty text.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is no such session, or the note cannot be written.
+    pub fn set_note(&self, id: &str, text: &str) -> Result<(), StoreError> {
+        self.keep_beside(id, NOTE, text)
+    }
+
+    /// The note that is kept with a session.
+    #[must_use]
+    pub fn note(&self, id: &str) -> Option<String> {
+        self.beside(id, NOTE)
+    }
+
+    fn keep_beside(&self, id: &str, extension: &str, text: &str) -> Result<(), StoreError> {
+        let path = self.existing(id)?.with_extension(extension);
+        let kept = if text.is_empty() { remove(&path) } else { replace(&path, text) };
+        kept.map_err(|source| StoreError::Io { path, source })
+    }
+
+    fn beside(&self, id: &str, extension: &str) -> Option<String> {
+        let path = self.existing(id).ok()?.with_extension(extension);
+        let file = open_regular(&path, OpenOptions::new().read(true)).ok()?;
+        let mut text = String::new();
+        file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+        Some(text).filter(|text| !text.trim().is_empty())
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// A link that stands there is replaced, not followed, and nobody reads half of it.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let new = path.with_added_extension("new");
+    remove(&new)?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&new)?.write_all(text.as_bytes())?;
+    fs::rename(&new, path)
+}
+
+/// How the files end.
+pub(super) const NAME: &str = "name";
+pub(super) const NOTE: &str = "note";
+const MOST_BYTES: u64 = 10_000;
