@@ -71,7 +71,8 @@ fn record(arguments: &Rewind) -> Result<Option<u64>, Failure> {
     if !std::io::stdin().is_terminal() || !is_watched() {
         return Err(Failure::usage("no one is at a terminal to choose a message: name the last record with `--to N`"));
     }
-    let messages = earlier(&working_directory(arguments.place.directory.as_deref())?, &arguments.id)?;
+    let id = arguments.place.store()?.id_of(&arguments.id).map_err(|error| failed(&error))?;
+    let messages = earlier(&working_directory(arguments.place.directory.as_deref())?, &id)?;
     if messages.is_empty() {
         return Err(Failure::input(format!("cannot rewind the session {}: there is no message in it", arguments.id)));
     }
