@@ -99,8 +99,8 @@ impl Workspace {
         self.protecting_as(paths, "has a protected name through a link", false)
     }
 
-    /// Tells the tools what the model is shown as [`REDACTED`](agent_types::redact::REDACTED): a file that holds such a secret is not written back
-    /// whole as it was shown.
+    /// Tells the tools what the model is shown as [`REDACTED`](agent_types::redact::REDACTED): a file that holds such a
+    /// secret is not written back whole as it was shown.
     #[must_use]
     pub fn knowing(mut self, secrets: Redactor) -> Self {
         self.secrets = secrets;

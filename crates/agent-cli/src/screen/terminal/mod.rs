@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 pub(crate) use live::{Region, Shown, show, size};
 pub(crate) use person::run_for_person;
 pub(crate) use queue::{LastWords, is_behind, lost, lost_output, queue, room, told, unread_bytes, written};
-pub(crate) use raw::{KeyByKey, Raw, can_be_continued, give_back, hold_keys, is_capable, run_editor, stop};
+pub(crate) use raw::{KeyByKey, Raw, can_be_continued, give_back, hold_keys, is_attended, run_editor, stop};
 
 /// How a terminal shows a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ pub(crate) struct Raw {
 impl Raw {
     /// Takes the terminal, where there is a capable one on both sides.
     pub(crate) fn take(is_coloured: bool) -> Option<Self> {
-        if !is_capable() || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        if !is_attended() {
             return None;
         }
         let raw = Self { before: tcgetattr(io::stdin()).ok()?, title: None };
@@ -192,7 +192,11 @@ const KEEP_TITLE: &str = "\x1b[22;2t";
 const GIVE_TITLE_BACK: &str = "\x1b]2;\x1b\\\x1b[23;2t";
 const MOST_PARENTS: u32 = 64;
 
-/// Whether rows at the bottom can be drawn on such a terminal.
-pub(crate) fn is_capable() -> bool {
+/// Whether a person sits at a terminal on which rows at the bottom can be drawn.
+pub(crate) fn is_attended() -> bool {
+    is_capable() && io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+fn is_capable() -> bool {
     std::env::var("TERM").is_ok_and(|name| !name.is_empty() && name != "dumb")
 }
