@@ -22,7 +22,7 @@ use failure::Failure;
 use model::secrets;
 use screen::{signals, terminal, threads, unread};
 use std::ffi::OsString;
-use std::io::{IsTerminal as _, stdin, stdout};
+use std::io::{IsTerminal as _, stdin};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -112,7 +112,7 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
                 return Err(Failure::usage("`resume` resumes one session: give its id, or nothing for the newest"));
             }
             let is_at_terminal =
-                !options.plain && terminal::is_capable() && stdin().is_terminal() && stdout().is_terminal();
+                !options.plain && terminal::is_capable() && stdin().is_terminal() && terminal::is_watched();
             let id = match id {
                 None if is_at_terminal && !options.continue_newest => {
                     match sessions::picked(options.directory.as_deref())? {

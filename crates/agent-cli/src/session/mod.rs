@@ -4,6 +4,7 @@ pub(crate) mod apart;
 pub(crate) mod binding;
 pub(crate) mod differences;
 pub(crate) mod instructions;
+pub(crate) mod kept;
 pub(crate) mod limits;
 pub(crate) mod own;
 pub(crate) mod setup;

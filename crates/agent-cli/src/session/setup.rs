@@ -1,7 +1,7 @@
 //! Wires a session: tools, hooks, journal, runner.
 
 use crate::LEFTOVERS;
-use crate::config::file::{Author, check_places, config_home, record_key, state_home};
+use crate::config::file::{Author, config_home, record_key, state_home};
 use crate::config::options::Options;
 use crate::config::project::working_directory;
 use crate::config::rule_patterns;
@@ -14,6 +14,7 @@ use crate::screen::terminal::{inline, say};
 use crate::session::binding;
 use crate::session::differences::{say_differences, stay_denied};
 use crate::session::instructions::system_prompt;
+use crate::session::kept::{failed, store};
 use crate::session::limits::{self, Raise};
 use crate::session::own;
 use crate::walls::own_git::OwnGit;
@@ -31,10 +32,9 @@ use agent_core::session::{Action, Outstanding, Session, SessionConfig};
 use agent_exec::{Processes, leftovers};
 use agent_git::{HooksConfig, Identity, RepositoryHooks};
 use agent_hooks::{Formatters, Runs, UserHooks};
-use agent_runner::journal::{FileJournal, OpenError, ReadError, Reopened, SessionStore, StoreError};
+use agent_runner::journal::{FileJournal, Reopened, SessionStore};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{Workspace, signal_tool, standard_tools};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -424,47 +424,5 @@ impl Kept {
                 (builder.resume(agent, next_seq).begun(begun), id, Some(resumed))
             }
         }
-    }
-}
-
-/// The sessions of a directory.
-pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
-    check_places()?;
-    let home = state_home().ok_or_else(|| {
-        Failure::config(
-            "cannot keep the session: there is no home directory; set AGENT_STATE_HOME or use `--no-session`",
-        )
-    })?;
-    Ok(SessionStore::new(&home.join("sessions"), directory))
-}
-
-/// Why a kept session cannot be used, and what can be done.
-pub(crate) fn failed(error: &StoreError) -> Failure {
-    match error {
-        StoreError::NoSuchSession { .. } => {
-            Failure::input(format!("{error}; `agent sessions list` shows the sessions"))
-        }
-        StoreError::Open(OpenError::NotOwn(error)) => Failure::config(error),
-        StoreError::Open(OpenError::Read(error)) => unreadable(error),
-        StoreError::BadId { .. } | StoreError::Ambiguous { .. } | StoreError::Open(OpenError::InUse { .. }) => {
-            Failure::input(error)
-        }
-        StoreError::Open(OpenError::Io { source, .. }) if source.kind() == ErrorKind::FileTooLarge => {
-            Failure::internal(format!("{error}; raise the file size limit (`ulimit -f`) or use `--no-session`"))
-        }
-        StoreError::Open(_) => {
-            Failure::internal(format!("{error}; set AGENT_STATE_HOME to a writable directory or use `--no-session`"))
-        }
-        _ => Failure::internal(error),
-    }
-}
-
-/// Why a journal cannot be read, and what can be done.
-pub(crate) fn unreadable(error: &ReadError) -> Failure {
-    match error {
-        ReadError::Damaged { damage, .. } if damage.line > 1 => {
-            Failure::input(format!("{error}; `agent sessions lint FILE --repair OUT` copies the records before it"))
-        }
-        _ => Failure::input(error),
     }
 }

@@ -4,7 +4,7 @@ use crate::commands::job::args::{Records, Show};
 use crate::config::project::working_directory;
 use crate::failure::Failure;
 use crate::screen::terminal::{print_json, say};
-use crate::session::setup::store;
+use crate::session::kept::store;
 use agent_core::job::AuditRecord;
 use agent_runner::job::AuditLog;
 use std::path::Path;

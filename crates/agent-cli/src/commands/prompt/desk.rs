@@ -15,7 +15,7 @@ use crate::screen::edit::layout::cut;
 use crate::screen::job_control::Change;
 use crate::screen::keys::GiveUp;
 use crate::screen::terminal::{self, Notification, Raw, Region, clean};
-use crate::session::setup::store;
+use crate::session::kept::store;
 use agent_core::permission::ApprovalQuestion;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

@@ -6,8 +6,8 @@ use super::sitting::Next;
 use crate::commands::sessions::sessions_to_choose;
 use crate::failure::Failure;
 use crate::screen::choose::Chooser;
+use crate::session::kept::{failed, store};
 use crate::session::limits::Raise;
-use crate::session::setup::{failed, store};
 use agent_core::budget::LimitReached;
 
 pub(super) fn clear(screen: &mut Screen, _: &str) -> bool {

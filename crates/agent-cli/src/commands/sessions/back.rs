@@ -4,7 +4,7 @@ use super::rewind::Behind;
 use super::story::Story;
 use crate::commands::undo::begun;
 use crate::failure::Failure;
-use crate::session::setup::{failed, store};
+use crate::session::kept::{failed, store};
 use agent_core::agent;
 use agent_core::journal::{Entry, Replayed};
 use agent_core::session::Event;

@@ -18,7 +18,7 @@ use crate::config::project::working_directory;
 use crate::failure::Failure;
 use crate::screen::choose::{self, Chooser};
 use crate::screen::terminal::{Style, clean, escaped, inline, one_line, print, print_json, say};
-use crate::session::setup::{self, store};
+use crate::session::kept::{self, store};
 use agent_core::agent;
 use agent_core::journal::{Entry, LifecycleEntry, Record};
 use agent_runner::journal::{OpenError, Said, SessionStore, StoreError};
@@ -197,7 +197,7 @@ fn failed(error: &StoreError) -> Failure {
     match error {
         StoreError::Io { .. } => Failure::internal(error),
         StoreError::NoSuchSession { .. } | StoreError::Open(OpenError::Read(_) | OpenError::NotOwn(_)) => {
-            setup::failed(error)
+            kept::failed(error)
         }
         _ => Failure::input(error),
     }

@@ -2,7 +2,7 @@
 
 use super::name;
 use crate::failure::Failure;
-use crate::session::setup::unreadable;
+use crate::session::kept::unreadable;
 use agent_core::agent::{self, Step};
 use agent_core::budget::{Ledger, Usd};
 use agent_core::journal::{ActionStarted, Entry, Header, LifecycleEntry, Record, ReplayError, Replayed, Replayer};

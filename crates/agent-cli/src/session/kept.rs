@@ -1,0 +1,49 @@
+//! Where sessions are kept, and why one cannot be had.
+
+use crate::config::file::{check_places, state_home};
+use crate::failure::Failure;
+use agent_runner::journal::{OpenError, ReadError, SessionStore, StoreError};
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The sessions of a directory.
+pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
+    check_places()?;
+    let home = state_home().ok_or_else(|| {
+        Failure::config(
+            "cannot keep the session: there is no home directory; set AGENT_STATE_HOME or use `--no-session`",
+        )
+    })?;
+    Ok(SessionStore::new(&home.join("sessions"), directory))
+}
+
+/// Why a kept session cannot be used, and what can be done.
+pub(crate) fn failed(error: &StoreError) -> Failure {
+    match error {
+        StoreError::NoSuchSession { .. } => {
+            Failure::input(format!("{error}; `agent sessions list` shows the sessions"))
+        }
+        StoreError::Open(OpenError::NotOwn(error)) => Failure::config(error),
+        StoreError::Open(OpenError::Read(error)) => unreadable(error),
+        StoreError::BadId { .. } | StoreError::Ambiguous { .. } | StoreError::Open(OpenError::InUse { .. }) => {
+            Failure::input(error)
+        }
+        StoreError::Open(OpenError::Io { source, .. }) if source.kind() == ErrorKind::FileTooLarge => {
+            Failure::internal(format!("{error}; raise the file size limit (`ulimit -f`) or use `--no-session`"))
+        }
+        StoreError::Open(_) => {
+            Failure::internal(format!("{error}; set AGENT_STATE_HOME to a writable directory or use `--no-session`"))
+        }
+        _ => Failure::internal(error),
+    }
+}
+
+/// Why a journal cannot be read, and what can be done.
+pub(crate) fn unreadable(error: &ReadError) -> Failure {
+    match error {
+        ReadError::Damaged { damage, .. } if damage.line > 1 => {
+            Failure::input(format!("{error}; `agent sessions lint FILE --repair OUT` copies the records before it"))
+        }
+        _ => Failure::input(error),
+    }
+}
