@@ -140,8 +140,8 @@ impl RepositoryHooks {
         memory.turn.end(repository);
     }
 
-    /// The branch that is checked out, or the first letters of the commit where none is: for people to see. Runs nothing.
-    /// `None` where there is no repository, or not the one that was there at first.
+    /// The branch that is checked out, or the first letters of the commit where none is: for people to see. Runs nothing. Nothing where
+    /// there is no repository, or not the one that was there at first.
     #[must_use]
     pub fn branch(&self) -> Option<String> {
         self.repository().ok()?.branch()

@@ -1,4 +1,4 @@
-//! The kept sessions of a directory, and why one cannot be used.
+//! Where sessions are kept, and why one cannot be had.
 
 use crate::config::file::{check_places, state_home};
 use crate::failure::Failure;
@@ -15,18 +15,6 @@ pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
         )
     })?;
     Ok(SessionStore::new(&home.join("sessions"), directory))
-}
-
-/// The newest of them.
-pub(crate) fn newest(store: &SessionStore, directory: &Path) -> Result<String, Failure> {
-    let newest = store.newest().map_err(|error| failed(&error))?;
-    let newest = newest.map(|newest| newest.id);
-    newest.ok_or_else(|| {
-        let directory = directory.display();
-        Failure::input(format!(
-            "cannot resume a session: there is none for {directory}; start one with `agent`, or `agent run` without `--continue`"
-        ))
-    })
 }
 
 /// Why a kept session cannot be used, and what can be done.

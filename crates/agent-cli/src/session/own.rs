@@ -10,8 +10,9 @@ use crate::config::units::{DurationMs, NanoUsd};
 use crate::failure::Failure;
 use crate::model::provider::{self, shown_url};
 use crate::screen::terminal::inline;
-use crate::session::kept::{failed, newest, store};
+use crate::session::kept::{failed, store};
 use crate::session::limits::shown;
+use crate::session::setup::newest;
 use agent_core::agent::Event;
 use agent_core::budget::Limits;
 use agent_core::journal::Entry;
@@ -82,10 +83,10 @@ fn last_config(path: &Path) -> Option<SessionConfig> {
         match (record.entry, &mut config) {
             (Entry::Header(header), config) => *config = Some(header.config),
             (Entry::Event(Event::Session(session::Event::Reconfigured { config: new })), config) => {
-                *config = Some(*new);
+                *config = Some(*new)
             }
             (Entry::Event(Event::Session(session::Event::BudgetRaised { limits })), Some(config)) => {
-                config.limits = limits;
+                config.limits = limits
             }
             _ => {}
         }

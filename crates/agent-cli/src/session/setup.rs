@@ -14,7 +14,7 @@ use crate::screen::terminal::{inline, say};
 use crate::session::binding;
 use crate::session::differences::{say_differences, stay_denied};
 use crate::session::instructions::system_prompt;
-use crate::session::kept::{failed, newest, store};
+use crate::session::kept::{failed, store};
 use crate::session::limits::{self, Raise};
 use crate::session::own;
 use crate::walls::own_git::OwnGit;
@@ -157,6 +157,17 @@ pub(crate) fn check_named(options: &Options) -> Result<(), Failure> {
         Some(id) => store.existing(id).map(|_| ()).map_err(|error| failed(&error)),
         None => newest(&store, &directory).map(|_| ()),
     }
+}
+
+pub(crate) fn newest(store: &SessionStore, directory: &Path) -> Result<String, Failure> {
+    let newest = store.newest().map_err(|error| failed(&error))?;
+    let newest = newest.map(|newest| newest.id);
+    newest.ok_or_else(|| {
+        let directory = directory.display();
+        Failure::input(format!(
+            "cannot resume a session: there is none for {directory}; start one with `agent`, or `agent run` without `--continue`"
+        ))
+    })
 }
 
 /// Whether the options name a session that is there.
