@@ -27,11 +27,6 @@ const REVIEWED: &[(&str, &str, &str)] = &[
         "Screen.had_unusable_line",
         "for the exit code: whether a line could not be sent",
     ),
-    (
-        "crates/agent-cli/src/commands/prompt/sitting.rs",
-        "Next.with_files",
-        "the person's choice: whether files go back with the conversation",
-    ),
     ("crates/agent-cli/src/screen/edit/line.rs", "Cell.is_paste", "what a cell holds"),
     ("crates/agent-cli/src/screen/edit/line.rs", "Line.is_typing", "whether the last change was a letter, for undo"),
     ("crates/agent-cli/src/screen/keys.rs", "GiveUp.0", "whether the thread that reads is to drop a paste"),
