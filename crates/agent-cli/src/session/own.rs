@@ -83,10 +83,10 @@ fn last_config(path: &Path) -> Option<SessionConfig> {
         match (record.entry, &mut config) {
             (Entry::Header(header), config) => *config = Some(header.config),
             (Entry::Event(Event::Session(session::Event::Reconfigured { config: new })), config) => {
-                *config = Some(*new)
+                *config = Some(*new);
             }
             (Entry::Event(Event::Session(session::Event::BudgetRaised { limits })), Some(config)) => {
-                config.limits = limits
+                config.limits = limits;
             }
             _ => {}
         }
