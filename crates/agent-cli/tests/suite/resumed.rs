@@ -71,8 +71,8 @@ fn a_limit_that_was_reached_is_asked_about() {
     running.write("y");
     // The message that the limit held back goes out.
     model.wait_for_requests(2);
-    running.wait_for_screen(|screen| screen.contains("limit on model calls reached: 2 of 2"));
-    assert!(model.last_body()["messages"].to_string().contains("\"x\""), "{}", model.last_body());
+    running.wait_for_screen(|screen| screen.contains("2 of 2 model calls used"));
+    assert!(model.last_body()["messages"].to_string().contains("x"), "{}", model.last_body());
     running.write("/quit\r");
     running.end().assert_code(0);
 }

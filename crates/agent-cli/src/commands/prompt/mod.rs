@@ -190,6 +190,7 @@ impl Screen {
                     }
                     // Why it is asked was told before.
                     self.notice_all(notices);
+                    has_begun = true;
                     if self.ask(question) {
                         return self.exit_code();
                     }
