@@ -96,6 +96,8 @@ impl Sitting {
             Ok((opened, settings, options))
         };
         let (opened, settings, options) = unless_signalled(signals, begin).await?;
+        // What begins with this session's records, or after it, is used as it was.
+        self.options.clone_from(&options);
         let (mut screen, runner, mut notices) = self.shown(opened, &Arc::new(settings));
         screen.commitments = verification.commitments();
         let mut keyboard = self.sit_down(&screen)?;
