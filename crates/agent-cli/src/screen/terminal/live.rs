@@ -69,7 +69,12 @@ pub(super) struct Live {
 impl Live {
     /// What has to be written so that a text stands above the region.
     fn around(&mut self, text: &str, size: (usize, usize)) -> Update {
-        let can_push = self.is_drawn && size == self.size && self.region.height() > 0 && is_plain(&unstyled(text));
+        // What is held goes before the text, and may be no plain letter.
+        let can_push = self.is_drawn
+            && size == self.size
+            && self.region.height() > 0
+            && is_plain(&self.held)
+            && is_plain(&unstyled(text));
         let before = self.open;
         let goto = self.goto();
         let erase = if can_push { String::new() } else { self.erase(size) };

@@ -95,6 +95,23 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
+/// It is written with the next text, which is plain itself.
+#[test]
+fn a_wide_letter_that_fills_its_row_takes_its_own_columns() {
+    let mut screen = Screen::new(13, 5);
+    let regions = ["a work 9", "b work 9"].map(|state| region(&["> one"], &[state], (0, 5)));
+    screen.show(regions[0].clone(), false);
+    for text in ["\n", "aaaa a ", "日aé日"] {
+        screen.write(text, false);
+        screen.show(regions[0].clone(), false);
+    }
+    for text in ["\n", "a"] {
+        screen.write(text, false);
+        screen.show(regions[1].clone(), false);
+    }
+    assert_eq!(screen.all(), ["", "aaaa a 日aé日", "a", "> one", "b work 9"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
 
