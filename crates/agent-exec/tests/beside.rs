@@ -53,7 +53,7 @@ async fn beside<T>(processes: &Processes, work: impl Future<Output = T>) -> T {
 async fn all_ways(processes: &Processes, name: &str, escape: &str) {
     let sleep = odd_sleep();
     let mut command = escape_command(escape, &sleep, "exec sleep 1000");
-    command.timeout_ms = 1_200;
+    command.timeout_ms = 3_000;
     let (finished, ()) = tokio::join!(run(processes, &command), wait_for_sleepers(&sleep, 2));
     let finished = finished.unwrap();
     assert_eq!((finished.exit, finished.survivors), (Exit::TimedOut, 0), "{name}");
@@ -102,7 +102,7 @@ async fn to_kill_or_stop_the_keeper_is_no_way_out() {
     for deed in ["kill -KILL $PPID; sleep 0.1; ", "kill -STOP $PPID; sleep 0.1; "] {
         let sleep = odd_sleep();
         let mut command = escape_command(&format!("{deed} (setsid S &) ; S & "), &sleep, "exec sleep 1000");
-        command.timeout_ms = 1_200;
+        command.timeout_ms = 3_000;
         let finished = beside(&processes, run(&processes, &command)).await.unwrap();
         assert!(matches!(finished.exit, Exit::Signal(9) | Exit::TimedOut), "{deed}: {finished:?}");
         assert_eq!(sleepers(&sleep), 0, "{deed}");

@@ -32,7 +32,7 @@ async fn found_whatever_ends_the_run(escape: &str, is_counted: bool) {
 
     let sleep = odd_sleep();
     let mut command = escape_command(escape, &sleep, "exec sleep 1000");
-    command.timeout_ms = 1_500;
+    command.timeout_ms = 3_000;
     let (finished, ()) = tokio::join!(run(&command), wait_for_sleepers(&sleep, 2));
     assert_eq!(finished.unwrap().exit, Exit::TimedOut);
     assert_eq!(sleepers(&sleep), 0);

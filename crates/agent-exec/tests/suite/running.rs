@@ -1,7 +1,7 @@
 //! Starting, feeding, reading and judging one program.
 
 use crate::support::{Switch, run, shell, text};
-use agent_exec::{Processes, StartError, Streams};
+use agent_exec::{Finished, Processes, StartError, Streams};
 use agent_types::ports::{Command, CommandRunner as _, Exit};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -61,13 +61,21 @@ async fn endless_output_is_bounded() {
     for endless in ["yes", "cat /dev/zero"] {
         let mut command = shell(&format!("echo first; exec {endless}"));
         command.timeout_ms = 300;
-        let before = resident_bytes();
-        let finished = run(&command).await.unwrap();
-        assert_eq!(finished.exit, Exit::TimedOut);
-        assert!(finished.stdout.head.starts_with(b"first\n"));
-        assert_eq!(finished.stdout.head.len() + finished.stdout.tail.len(), 10_000);
-        assert!(finished.stdout.dropped_bytes > 1_000_000, "{endless}");
-        assert!(resident_bytes() < before + 20_000_000, "{endless}");
+        // Other tests of this process take memory, too, but not each time.
+        let mut is_bounded = false;
+        for _ in 0..5 {
+            let before = resident_bytes();
+            let finished = run(&command).await.unwrap();
+            assert_eq!(finished.exit, Exit::TimedOut);
+            assert!(finished.stdout.head.starts_with(b"first\n"));
+            assert_eq!(finished.stdout.head.len() + finished.stdout.tail.len(), 10_000);
+            assert!(finished.stdout.dropped_bytes > 1_000_000, "{endless}");
+            is_bounded = resident_bytes() < before + 20_000_000;
+            if is_bounded {
+                break;
+            }
+        }
+        assert!(is_bounded, "{endless}");
     }
     let finished = run(&shell("seq 100000")).await.unwrap();
     assert!(finished.stdout.head.starts_with(b"1\n2\n"));
@@ -147,12 +155,24 @@ async fn a_start_that_fails_says_why() {
         ("longer than", shell(&format!("# {}", "x".repeat(3_000_000)))),
     ];
     for (expected, command) in cases {
-        let error = run(&command).await.unwrap_err();
+        let error = when_written(&command).await.unwrap_err();
         assert!(error.to_string().contains(expected), "{expected}: {error}");
     }
     assert!(matches!(run(&program("absent")).await, Err(StartError::NotFound)));
     let fine = program(&file("fine", "#!/bin/sh\necho fine\n", 0o755));
-    assert_eq!(text(&run(&fine).await.unwrap()), "fine\n");
+    assert_eq!(text(&when_written(&fine).await.unwrap()), "fine\n");
+}
+
+/// A process that another test starts at this moment holds the new file open for writing until it is another program (`ETXTBSY`).
+async fn when_written(command: &Command) -> Result<Finished, StartError> {
+    loop {
+        match run(command).await {
+            Err(StartError::System(error)) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            ended => return ended,
+        }
+    }
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ async fn a_time_out_ends_all() {
     for (name, escape) in ESCAPES {
         let sleep = odd_sleep();
         let mut command = escape_command(escape, &sleep, "exec sleep 1000");
-        command.timeout_ms = 1_200;
+        command.timeout_ms = 3_000;
         let running = crate::support::run(&command);
         let (finished, ()) = tokio::join!(running, wait_for_sleepers(&sleep, 2));
         let finished = finished.unwrap();
