@@ -111,6 +111,7 @@ pub(crate) fn line(notice: &Notice) -> String {
         Notice::Spent(ledger) => {
             format!("spent calls {} tokens {}", ledger.model_calls, ledger.usage.total_tokens())
         }
+        Notice::Configured(config) => format!("configured {} {:?}", config.models[0].id, config.permissions.mode),
         other => format!("{other:?}"),
     }
 }

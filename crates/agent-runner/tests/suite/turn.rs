@@ -18,6 +18,7 @@ async fn a_plain_turn_ends_with_the_answer() {
     assert_eq!(provider.requests().len(), 1);
     let expected = r#"Ready + Started => WaitingForUserInput
 prompt None calls 0 tools 0 tokens 0
+configured model-a Bypass
 Doing { doing: Idle, taken: 0 }
 WaitingForUserInput + UserInput => PreparingRequest
 PreparingRequest + AutoMessageDue => CallingLlm
