@@ -193,16 +193,24 @@ impl Markdown {
             let length = text.chars().take_while(|c| *c == mark).count();
             let has_more = mark == '`' && text.chars().skip(length).any(|c| c == '`');
             if has_more {
-                let page = &mut self.page;
-                inline::read(&line, Look::Plain, true, &mut ' ', &mut |text, look| page.text(text, look));
-            } else {
-                self.fence = Some(mark.to_string().repeat(length));
-                self.page.as_it_is(&line, Look::Dim);
+                return self.text(&line);
             }
+            self.fence = Some(mark.to_string().repeat(length));
+            self.page.as_it_is(&line, Look::Dim);
             self.page.end_row();
-        } else {
+        } else if text.chars().all(|c| c == ' ' || text.starts_with(c)) {
             self.page.rule();
+        } else {
+            // It begins as a rule does, and goes on.
+            self.text(&line);
         }
+    }
+
+    /// A line that is text after all.
+    fn text(&mut self, line: &str) {
+        let page = &mut self.page;
+        inline::read(line, Look::Plain, true, &mut ' ', &mut |text, look| page.text(text, look));
+        page.end_row();
     }
 
     fn end_table_unless(&mut self, goes_on: bool) {

@@ -107,6 +107,18 @@ fn a_table_stands_side_by_side_or_as_it_was() {
 }
 
 #[test]
+fn a_line_that_only_begins_as_a_rule_is_text() {
+    for (line, expected) in
+        [("**** 修", "**** 修\n"), ("--- a", "--- a\n"), ("___ b ___", "___ b ___\n"), ("*** *x*", "*** x\n")]
+    {
+        for piece in [1, 100] {
+            assert_eq!(plain(line, 30, piece), expected, "{line}");
+        }
+    }
+    assert!(plain("*** \nx", 30, 1).starts_with('─'), "the control");
+}
+
+#[test]
 fn text_is_not_held_back() {
     let mut markdown = Markdown::new();
     let text = |spans: Vec<Span>| spans.into_iter().map(|span| span.text).collect::<String>();
