@@ -93,10 +93,7 @@ fn a_question_on_the_terminal() {
     running.wait_for("> ");
     running.write("go\r");
     for (path, answer) in [("b.txt", "rnot this\r"), ("c.txt", "a")] {
-        running.wait_for_screen(|screen| {
-            let asked = screen.rfind(&format!("allow this call? write_file {path}"));
-            asked.is_some_and(|at| screen[at..].contains("\n  answer:"))
-        });
+        asked_again(&running, &format!("allow this call? write_file {path}"));
         running.write(answer);
     }
     running.wait_for("That is all.");
@@ -215,9 +212,7 @@ fn one_key_allows_what_is_offered() {
     running.wait_for("`bash(git log:*)`, `bash(head:*)`");
     running.write("s");
     // The second call is covered; the third is asked about.
-    running.wait_for_screen(|screen| {
-        screen.rfind("allow this call? bash rm").is_some_and(|at| screen[at..].contains("\n  answer:"))
-    });
+    asked_again(&running, "allow this call? bash rm");
     running.write(":s bash(rm:*)\r");
     at_rest_after(&running, "That is all.");
     running.write("\x04");
@@ -311,6 +306,14 @@ fn closing_the_terminal_on_a_question_is_no_answer() {
         assert!(!journal.contains("ApprovalAnswered"), "{journal}");
         assert_eq!(model.requests().len(), 1, "nothing went on without an answer");
     }
+}
+
+/// Waits until a question that follows another one can be answered. The row of the one before stands below it for a moment, while no key counts.
+pub(crate) fn asked_again(running: &Running, what: &str) {
+    let is_asked = |screen: &str| screen.rfind(what).is_some_and(|at| screen[at..].contains("\n  answer:"));
+    running.wait_for_screen(is_asked);
+    std::thread::sleep(Duration::from_millis(600));
+    running.wait_for_screen(is_asked);
 }
 
 /// Waits until the prompt stands below an answer and nothing goes on.

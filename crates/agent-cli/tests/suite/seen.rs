@@ -1,6 +1,6 @@
 //! What a person sees at the prompt of what the agent does: changes as lines, the end of commands, lists, answers in Markdown.
 
-use crate::pty::{at_rest_after, on_terminal};
+use crate::pty::{asked_again, at_rest_after, on_terminal};
 use crate::support::{Model, Scratch};
 use agent_testkit::http::Step;
 use serde_json::json;
@@ -29,7 +29,7 @@ fn an_edit_is_asked_about_as_the_lines_that_it_changes() {
     fs::write(scratch.work("a.txt"), "zero\none\ntwo\nthree\n").unwrap();
     running.write("y");
     running.wait_for("the file has changed since it was shown");
-    running.wait_for_screen(|screen| screen.rfind("\n  3 - two\n").is_some_and(|at| screen[at..].contains("answer:")));
+    asked_again(&running, "\n  3 - two\n");
     assert_eq!(fs::read_to_string(scratch.work("a.txt")).unwrap(), "zero\none\ntwo\nthree\n");
     running.write("y");
     at_rest_after(&running, "That is all.");
