@@ -308,7 +308,8 @@ fn closing_the_terminal_on_a_question_is_no_answer() {
     }
 }
 
-/// Waits until a question that follows another one can be answered. The row of the one before stands below it for a moment, while no key counts.
+/// Waits until a question that follows another one can be answered. The row of the one before stands below it for a
+/// moment, while no key counts.
 pub(crate) fn asked_again(running: &Running, what: &str) {
     let is_asked = |screen: &str| screen.rfind(what).is_some_and(|at| screen[at..].contains("\n  answer:"));
     running.wait_for_screen(is_asked);
