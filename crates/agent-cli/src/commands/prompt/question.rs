@@ -25,8 +25,10 @@ pub(super) struct Open {
     changes: Option<Changes>,
     /// How it is answered now.
     pub(super) entry: Entry,
-    /// From then on keys count.
+    /// From then on keys and lines count.
     ready: Instant,
+    /// When the answer is asked for, where a line gives it and that was not done yet.
+    prompt_at: Option<Instant>,
 }
 
 impl Open {
@@ -74,7 +76,7 @@ impl Screen {
         let changes = Changes::of(&question.call, &self.directory);
         let sheet = changes.as_ref().map_or_else(|| Sheet::of(&question.call), Sheet::of_changes);
         let entry = if self.desk.is_some() { Entry::Key } else { Entry::Line };
-        Open { question, answer, sheet, changes, entry, ready: Instant::now() }
+        Open { question, answer, sheet, changes, entry, ready: Instant::now(), prompt_at: None }
     }
 
     /// Writes a line of a question in rows of the terminal's width: text of the model cannot pass for a row of its own.
@@ -106,15 +108,16 @@ impl Screen {
         // A line has no way to show that it does not count yet, but that nothing asks for it.
         if self.desk.is_some() || !self.is_typed {
             self.prompt(open.label());
+        } else {
+            open.prompt_at = Some(open.ready);
         }
         self.question = Some(open);
     }
 
     /// From now on an answer counts.
     pub(super) fn is_ready(&mut self) {
-        if let Some(label) = self.question.as_ref().filter(|_| self.desk.is_none()).map(Open::label) {
-            self.prompt(label);
-        }
+        let due = self.question.as_mut().and_then(|open| open.prompt_at.take().map(|_| open.label()));
+        due.into_iter().for_each(|label| self.prompt(label));
     }
 
     /// Whether this line came before the question could be read, as the lines of a paste do whose beginning was taken for something else. Then
@@ -124,6 +127,7 @@ impl Screen {
         let now = Instant::now();
         let Some(left) = open.ready.checked_duration_since(now).filter(|left| !left.is_zero()) else { return false };
         open.ready = now + PAUSE;
+        open.prompt_at = Some(open.ready);
         if left <= DEAD_TIME {
             self.put(Tint::Dim, "  this line came before the question could be read, and is no answer");
         }
@@ -208,9 +212,10 @@ impl Screen {
         last.is_some_and(|last| last.elapsed() < TYPING)
     }
 
-    /// When the keys that answer count, if a question waits for one.
+    /// When an answer begins to count, if a question waits for one. It may have passed where the answer is still to be asked for.
     pub(super) fn ready(&self) -> Option<Instant> {
-        self.question.as_ref().map(|open| open.ready).filter(|ready| *ready > Instant::now())
+        let open = self.question.as_ref()?;
+        open.prompt_at.or(Some(open.ready).filter(|ready| *ready > Instant::now()))
     }
 
     /// What was typed at an open question.
@@ -253,6 +258,7 @@ impl Screen {
 
     fn asked_again(&mut self, mut open: Open) {
         self.prompt(open.label());
+        open.prompt_at = None;
         if self.desk.is_some() {
             open.entry = Entry::Key;
         }
