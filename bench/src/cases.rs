@@ -15,6 +15,8 @@ pub const NAMES: &[&str] = &[
     "UserInput",
     "UserInput (queued)",
     "FollowUp",
+    "InputAfterTurn",
+    "InputWithdrawn",
     "BudgetRaised",
     "Reconfigured",
     "CancelRequested",
@@ -43,7 +45,7 @@ pub const NAMES: &[&str] = &[
 ];
 
 /// Cases whose work is the whole history: the request for a summary, and the summary.
-pub const SUMMARIES: &[&str] = &["CompactionRequested", "LlmCompleted (a summary)"];
+pub const SUMMARIES: &[&str] = &["CompactionRequested", "FocusedCompactionRequested", "LlmCompleted (a summary)"];
 
 /// The case on a session with a history: the driver is one whose model is being called.
 pub fn case(name: &str, mut driver: Driver) -> Case {
@@ -66,9 +68,12 @@ fn told(name: &str) -> (&'static [&'static str], &'static str) {
         "UserInput" => (&[DONE], "input And now something else."),
         "UserInput (queued)" => (&[], "input And now something else."),
         "FollowUp" => (&[DONE], "follow-up 0 \"It is not done yet.\""),
+        "InputAfterTurn" => (&[], "later And now something else."),
+        "InputWithdrawn" => (&["later And now something else."], "withdraw And now something else."),
         "BudgetRaised" => (&[], "raise wall-ms=600000"),
         "Reconfigured" => (&[], "reconfigure same"),
         "CompactionRequested" => (&[DONE], "compact"),
+        "FocusedCompactionRequested" => (&[DONE], "compact what the files are for"),
         "LlmCompleted (a summary)" => (&[DONE, "compact"], "answer \"It was about files.\""),
         "CancelRequested" => (&[], "cancel"),
         "LeaveRequested" => (&["reconfigure model=model wall-ms=600000 hooks=SessionEnd", DONE], "leave"),

@@ -54,6 +54,11 @@ impl Handle {
         self.event(session::Event::CompactionRequested);
     }
 
+    /// Asks for a summary that keeps in detail what the focus names. Refused if the focus is blank.
+    pub fn compact_keeping(&self, focus: impl Into<String>) {
+        self.event(session::Event::FocusedCompactionRequested { focus: focus.into() });
+    }
+
     /// Changes the limits; work that a limit had stopped continues.
     pub fn set_limits(&self, limits: Limits) {
         self.event(session::Event::BudgetRaised { limits });

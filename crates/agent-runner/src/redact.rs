@@ -75,6 +75,7 @@ impl Redactor {
             Event::HookFailed { ticket: _, message: text } | Event::HooksStoppedTurn { ticket: _, reason: text } => {
                 self.text(text);
             }
+            Event::FocusedCompactionRequested { focus } => self.text(focus),
             Event::BudgetRaised { limits: _ }
             | Event::LlmInterrupted { ticket: _ }
             | Event::RetryTimeout { ticket: _ }

@@ -238,7 +238,11 @@ impl Sessions<'_> {
 /// Of what is offered only a summary may be refused: when there is nothing to summarise.
 fn may_be_refused(node: &Node, event: &Event, rejected: &Rejected) -> Result<(), Fault> {
     let invariant = match event {
-        Event::CompactionRequested if rejected.reason == Objection::NothingToCompact.into() => return Ok(()),
+        Event::CompactionRequested | Event::FocusedCompactionRequested { .. }
+            if rejected.reason == Objection::NothingToCompact.into() =>
+        {
+            return Ok(());
+        }
         message if message.message().is_some() => Invariant::InputAccepted,
         Event::CancelRequested => Invariant::CancelArrives,
         Event::ShutdownRequested => Invariant::ShutdownArrives,

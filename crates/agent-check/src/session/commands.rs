@@ -79,7 +79,7 @@ pub(crate) fn bound(event: &Event) -> Option<Bound> {
         event if event.message().is_some() => Bound::Messages,
         Event::BudgetRaised { .. } => Bound::Raises,
         Event::Reconfigured { .. } => Bound::Changes,
-        Event::CompactionRequested => Bound::Summaries,
+        Event::CompactionRequested | Event::FocusedCompactionRequested { .. } => Bound::Summaries,
         Event::CancelRequested => Bound::Cancels,
         Event::ShutdownRequested | Event::LeaveRequested => Bound::Ends,
         Event::SessionResumed { .. } => Bound::Deaths,
@@ -123,7 +123,8 @@ pub(super) fn read(reader: &Reader<'_>, verb: &str, rest: &str) -> Result<Option
         }
         "reconfigure" => Event::Reconfigured { config: Box::new(of_words(reader.words)?) },
         "raise" => Event::BudgetRaised { limits: limits(reader.context.config.limits, reader.words)? },
-        "compact" => Event::CompactionRequested,
+        "compact" if rest.is_empty() => Event::CompactionRequested,
+        "compact" => Event::FocusedCompactionRequested { focus: text() },
         "cancel" => Event::CancelRequested,
         "leave" => Event::LeaveRequested,
         "shutdown" => Event::ShutdownRequested,
@@ -168,6 +169,7 @@ pub(super) fn written(event: &Event) -> Option<String> {
             format!("# a configuration is given:{models}{limits} (a scenario has no word for it)")
         }
         Event::CompactionRequested => "> compact".to_owned(),
+        Event::FocusedCompactionRequested { focus } => format!("> compact {focus}"),
         Event::CancelRequested => "> cancel".to_owned(),
         Event::LeaveRequested => "> leave".to_owned(),
         Event::ShutdownRequested => "> shutdown".to_owned(),

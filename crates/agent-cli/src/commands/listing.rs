@@ -10,7 +10,7 @@ pub(crate) fn run(arguments: &Commands) -> Result<u8, Failure> {
     let written = if arguments.json {
         print_json(&serde_json::to_string_pretty(&listed()).map_err(Failure::internal)?)
     } else {
-        print(&help_lines().iter().map(|line| format!("{line}\n")).collect::<String>())
+        print(&help_lines().iter().map(|(usage, help)| format!("{usage}  {help}\n")).collect::<String>())
     };
     written.map_err(|error| Failure::internal(format!("cannot list the commands: {error}")))?;
     Ok(0)

@@ -11,8 +11,8 @@ use agent_core::permission::PermissionMode;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-/// `agent resume ID`, with what was said on the command line and is not kept: which model is asked, and where, and what restricts. What
-/// loosens is left to be said again. Where a limit ended the session, the command raises that one: as it was it would end at once.
+/// `agent resume ID`, with what was said on the command line and the session does not keep, and with what restricts. What loosens is left
+/// to be said again. Where a limit ended the session, the command raises that one: as it was it would end at once.
 pub(crate) fn resume_command(id: &str, options: &Options, raise: Option<&Raise>) -> String {
     let mut words = vec![String::from("agent"), String::from("resume"), quoted(id)];
     let mut flag = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
@@ -27,15 +27,12 @@ pub(crate) fn resume_command(id: &str, options: &Options, raise: Option<&Raise>)
             flag("--replay-match", matching.get_name());
         }
     }
-    if let Some(provider) = options.provider.and_then(|provider| provider.to_possible_value()) {
-        flag("--provider", provider.get_name());
-    }
-    let url = options.base_url.as_deref();
+    // The session is resumed with its own model and provider, but for a URL that holds a secret: that is not kept.
+    let url = options.base_url.as_deref().filter(|url| shown_url(url) != **url);
     if let Some(url) = url {
+        let provider = options.provider.and_then(|provider| provider.to_possible_value());
+        provider.iter().for_each(|provider| flag("--provider", provider.get_name()));
         flag("--base-url", &shown_url(url));
-    }
-    if let Some(model) = &options.model {
-        flag("-m", model);
     }
     let waits = [("--first-byte-timeout", options.first_byte_timeout), ("--idle-timeout", options.idle_timeout)];
     for (name, wait) in waits {
@@ -53,8 +50,7 @@ pub(crate) fn resume_command(id: &str, options: &Options, raise: Option<&Raise>)
     restrictions.retain(|(name, _)| !is_raised(name));
     restrictions.iter().chain(&raised).for_each(|(name, value)| flag(name, value));
     // A comment, as a shell reads it.
-    let is_cut = url.is_some_and(|url| shown_url(url) != url);
-    words.extend(is_cut.then(|| String::from("# and what is secret in the URL")));
+    words.extend(url.map(|_| String::from("# and what is secret in the URL")));
     words.join(" ")
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn shown(tool: &str, outcome: &ToolOutcome, changes: Option<&Changes>
         ("glob", true, _) => line(counted_paths(&outcome.content, "file")),
         ("list_files", true, _) => line(counted_paths(&outcome.content, "entry")),
         (_, true, Some(changes)) => changed(&outcome.content, changes, width),
-        (_, true, None) => line(one_line(&outcome.content, width).trim_end_matches(':').to_owned()),
+        (_, true, None) => line(first_line(&outcome.content, width)),
         // How a failure ended tells more than how it began.
         (_, false, _) => line(last_line(&outcome.content, width)),
     }
@@ -42,6 +42,14 @@ fn command(content: &str, failed: &str, width: usize) -> Shown {
     let after = if left_out == 0 { String::new() } else { format!("… after {}:", counted(left_out, "line")) };
     let rows = lines.into_iter().map(|line| (Tint::Dim, format!("| {line}"))).collect();
     Shown { head: format!("{failed}{after}").trim_end().to_owned(), rows, left_out }
+}
+
+/// How a result begins, and how much more there is.
+fn first_line(content: &str, width: usize) -> String {
+    let more = content.lines().skip(1).filter(|line| !line.trim().is_empty()).count() as u64;
+    let more = if more > 0 { format!(" (and {})", counted(more, "more line")) } else { String::new() };
+    let first = one_line(content, width.saturating_sub(more.len()));
+    format!("{}{more}", first.trim_end_matches(':'))
 }
 
 fn list(content: &str, width: usize) -> Shown {
@@ -88,6 +96,17 @@ mod tests {
     fn of(tool: &str, outcome: &ToolOutcome) -> (String, Vec<String>, u64) {
         let shown = shown(tool, outcome, None, 100);
         (shown.head, shown.rows.into_iter().map(|(_, row)| row).collect(), shown.left_out)
+    }
+
+    #[test]
+    fn a_result_shows_that_there_is_more() {
+        let (head, rows, left_out) = of("read_file", &ToolOutcome::ok("1|fn main() {\n2|\n3|}\n"));
+        assert_eq!((head.as_str(), rows.len(), left_out), ("1|fn main() { (and 2 more lines)", 0, 0));
+        assert_eq!(of("read_file", &ToolOutcome::ok("1|one\n")).0, "1|one");
+        assert_eq!(of("read_file", &ToolOutcome::ok("1|one\n2|two\n")).0, "1|one (and 1 more line)");
+        let long = format!("{}\nmore\n", "long ".repeat(100));
+        let shown = shown("read_file", &ToolOutcome::ok(long), None, 40).head;
+        assert!(shown.ends_with("… (and 1 more line)") && shown.chars().count() <= 41, "{shown}");
     }
 
     #[test]

@@ -140,6 +140,34 @@ pub(crate) fn wrapped(line: &str, columns: usize) -> Vec<String> {
     rows
 }
 
+/// A line of the program's own in rows that end between words; all but the first begin with so many blanks. A word that fills more than a
+/// row is cut.
+pub(crate) fn at_words(line: &str, columns: usize, indent: usize) -> Vec<String> {
+    let indent = if indent * 2 > columns { LEAST_INDENT.min(columns / 3) } else { indent };
+    let (mut rows, mut row, mut width, mut is_empty) = (Vec::new(), String::new(), 0, true);
+    let next = |rows: &mut Vec<String>, row: &mut String| {
+        let whole = std::mem::replace(row, " ".repeat(indent));
+        rows.push(whole.trim_end().to_owned());
+        indent
+    };
+    for word in line.split_inclusive(' ') {
+        let word_width: usize = word.trim_end().chars().map(columns_of).sum();
+        if width + word_width > columns && !is_empty {
+            width = next(&mut rows, &mut row);
+        }
+        for sign in word.chars() {
+            if width + columns_of(sign) > columns && sign != ' ' {
+                width = next(&mut rows, &mut row);
+            }
+            row.push(sign);
+            width += columns_of(sign);
+        }
+        is_empty = false;
+    }
+    rows.push(row);
+    rows
+}
+
 /// The columns that a terminal may give a sign. A mark that joins the letter before it counts too: not every terminal joins them.
 fn columns_of(sign: char) -> usize {
     sign.width().unwrap_or(1).max(1)
@@ -147,6 +175,8 @@ fn columns_of(sign: char) -> usize {
 
 /// How a row begins that continues the one before.
 const CONTINUED: &str = "    > ";
+/// How far a continued row is indented where its line would leave too little room.
+const LEAST_INDENT: usize = 2;
 const LINES_OF_A_PART: usize = 60;
 const COLUMNS_OF_A_PIECE: usize = 72;
 const MOST_EMPTY_LINES: usize = 3;
@@ -235,6 +265,38 @@ mod tests {
             assert!(rows[1..].iter().all(|row| row.starts_with(CONTINUED)), "{rows:?}");
             let joined = rows.iter().map(|row| row.strip_prefix(CONTINUED).unwrap_or(row)).collect::<String>();
             assert_eq!(joined, line);
+        }
+    }
+
+    #[test]
+    fn rows_end_between_words() {
+        let line = "/model [ID]  changes the model, from a list without ID; the provider stays";
+        assert_eq!(at_words(line, 80, 13), [line]);
+        assert_eq!(
+            at_words(line, 40, 13),
+            [
+                "/model [ID]  changes the model, from a",
+                "             list without ID; the",
+                "             provider stays"
+            ]
+        );
+        assert_eq!(at_words("a https://example.com/long b", 12, 2), ["a", "  https://ex", "  ample.com/", "  long b"]);
+        assert_eq!(at_words("  | text of it", 9, 2), ["  | text", "  of it"]);
+        assert_eq!(at_words("", 9, 2), [""]);
+    }
+
+    /// Whatever the width and the words: no row is wider, and no letter is lost.
+    #[test]
+    fn rows_of_words_fit_and_lose_nothing() {
+        let line = "whatever  the widths 日本語日本語 are, e\u{301} counts   as two ".repeat(3);
+        let signs = |text: &str| text.chars().filter(|sign| *sign != ' ').collect::<String>();
+        for columns in 2..90 {
+            for indent in [0, 2, 13, 60] {
+                let rows = at_words(&line, columns, indent);
+                let width = |row: &String| row.trim_end().chars().map(columns_of).sum::<usize>();
+                assert!(rows.iter().all(|row| width(row) <= columns), "{columns} {indent}: {rows:?}");
+                assert_eq!(signs(&rows.concat()), signs(&line), "{columns} {indent}");
+            }
         }
     }
 

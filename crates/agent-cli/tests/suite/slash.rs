@@ -1,7 +1,7 @@
 //! The commands at the prompt: what the person sees of them, and what the model received.
 
-use crate::pty::{at_rest_after, on_terminal};
-use crate::support::{Model, Running, Scratch};
+use crate::pty::{at_rest_after, on_terminal, program_on_terminal};
+use crate::support::{Model, Running, Scratch, Wire, eventually};
 use agent_testkit::http::Step;
 use serde_json::json;
 
@@ -236,4 +236,68 @@ fn a_check_is_added_between_messages() {
     running.wait_for_screen(|screen| screen.contains("  kept: the command ended with exit code 0\n>"));
     assert_eq!(model.requests().len(), 4);
     quit(running);
+}
+
+#[test]
+fn a_summary_keeps_what_is_named() {
+    let scratch = Scratch::new();
+    let long = format!("{} To the first.", "It is long. ".repeat(60));
+    let model = Model::script([Step::text(&long), Step::text("Anna and Bella are pears."), Step::text("To the next.")]);
+    let Some(mut running) = at_rest(&scratch, &model, "") else { return };
+    running.write("/compact the names of the pears\r");
+    model.wait_for_requests(2);
+    let asked = model.last_body()["messages"].to_string();
+    assert!(asked.contains("Summarise") && asked.contains("Keep in detail"), "{asked}");
+    assert!(asked.contains("\\nthe names of the pears\""), "{asked}");
+    running.wait_for_screen(|screen| screen.contains("> ") && !screen.contains("working"));
+    running.write("next\r");
+    at_rest_after(&running, "To the next.");
+    let sent = model.last_body()["messages"].to_string();
+    assert!(sent.contains("Anna and Bella are pears.") && !sent.contains("It is long."), "{sent}");
+    quit(running);
+}
+
+#[test]
+fn a_workspace_is_trusted_and_no_longer_trusted() {
+    let scratch = Scratch::repository();
+    scratch.write("tools/shout", "#!/bin/sh\ntr a-z A-Z\n");
+    let formatter = "[[formatters]]\nextensions = [\"txt\"]\nprogram = \"tools/shout\"\nstdin = true\n";
+    scratch.write(".agent/config.toml", formatter);
+    let is_trusted = || scratch.ended(&["trust", "--show"]).code() == 0;
+    assert!(!is_trusted());
+    let model = Model::script([Step::text("To the first.")]);
+    let Some(mut running) = at_rest(&scratch, &model, "") else { return };
+    running.write("/trust\r");
+    running.wait_for("tools/shout");
+    assert!(!is_trusted(), "it is only shown");
+    running.write("/trust yes\r");
+    eventually("trusted", is_trusted);
+    running.write("/trust no\r");
+    eventually("no longer trusted", || !is_trusted());
+    running.write("/trust perhaps\r");
+    running.wait_for("`/trust yes` trusts");
+    assert_eq!(model.requests().len(), 1);
+    quit(running);
+}
+
+/// In a narrow terminal the help is in rows that end between words.
+#[test]
+fn help_is_wrapped_between_words() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("To the first.")]);
+    let agent = format!("stty cols 40; {}", env!("CARGO_BIN_EXE_agent"));
+    let flags = model.flags(Wire::Anthropic).join(" ");
+    let Some(mut running) = program_on_terminal(&scratch, &format!("{agent} {flags}")) else { return };
+    running.wait_for("> ");
+    running.write("/help\r");
+    running.wait_for("Ctrl-_ undoes");
+    running.write("\x15/quit\r");
+    let ended = running.end();
+    let mut terminal = vt100::Parser::new(200, 40, 0);
+    terminal.process(ended.assert_code(0).out.as_bytes());
+    let rows: Vec<String> = terminal.screen().rows(0, 40).collect();
+    let commands = scratch.ended(&["commands"]).out;
+    let words = commands.split_whitespace().filter(|word| word.len() < 27);
+    let split: Vec<&str> = words.filter(|word| !rows.iter().any(|row| row.contains(word))).collect();
+    assert!(split.is_empty(), "{split:?} in\n{}", rows.join("\n"));
 }

@@ -27,7 +27,8 @@ impl Session {
                 }
             }
             Event::Reconfigured { config } => self.absorb_config(*config),
-            Event::CompactionRequested => self.begin_summary(),
+            Event::CompactionRequested => self.begin_summary(None),
+            Event::FocusedCompactionRequested { focus } => self.begin_summary(Some(focus)),
             Event::CancelRequested => self.absorb_cancel(stop::Reason::Requested),
             Event::DeadlineReached { .. } => {
                 self.deadline.reached();

@@ -26,7 +26,7 @@ impl Session {
     pub(super) fn trigger(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
         match event {
             Event::Started => Ok(Trigger::Started),
-            message if message.message().is_some_and(|text| text.trim().is_empty()) => Err(Objection::Blank.into()),
+            event if event.required_text().is_some_and(|text| text.trim().is_empty()) => Err(Objection::Blank.into()),
             Event::UserInput { .. } | Event::FollowUp { .. } => Ok(Trigger::UserInput),
             Event::InputAfterTurn { .. } => Ok(Trigger::InputAfterTurn),
             Event::InputWithdrawn { text } => self.withdrawn(text),
@@ -35,8 +35,7 @@ impl Session {
             }
             Event::BudgetRaised { .. } => Ok(Trigger::BudgetRaised),
             Event::Reconfigured { .. } => Ok(Trigger::Reconfigured),
-            Event::CompactionRequested if self.can_compact() => Ok(Trigger::CompactionRequested),
-            Event::CompactionRequested => Err(Objection::NothingToCompact.into()),
+            Event::CompactionRequested | Event::FocusedCompactionRequested { .. } => self.compaction_requested(),
             Event::CancelRequested => Ok(Trigger::CancelRequested),
             Event::LeaveRequested if self.end_hooks_due() => Ok(Trigger::LeaveRequested),
             Event::LeaveRequested => Err(Objection::NoHook.into()),
@@ -318,7 +317,11 @@ impl Session {
         self.changes.are_unseen()
     }
 
-    pub(super) fn can_compact(&self) -> bool {
+    fn compaction_requested(&self) -> Result<Trigger, Reason> {
+        if self.can_compact() { Ok(Trigger::CompactionRequested) } else { Err(Objection::NothingToCompact.into()) }
+    }
+
+    fn can_compact(&self) -> bool {
         compaction::cut(&self.conversation, self.is_continuing()) > 0
     }
 

@@ -5,6 +5,7 @@
 
 use crate::conversation::{Answer, Block, Conversation, Input, Item};
 use crate::llm::{LlmResponse, ResponseBlock, StopReason};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -26,17 +27,22 @@ pub(super) struct Compaction {
     /// Whether the one that the user asked for comes before one that was due already, which stays due if it is not made.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     too_long: bool,
+    /// What the one that the user asked for has to keep, if the user said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    focus: Option<Box<str>>,
 }
 
 impl Compaction {
-    /// The user asks for one.
-    pub(super) fn request(&mut self) {
+    /// The user asks for one, which has to keep what the focus names.
+    pub(super) fn request(&mut self, focus: Option<String>) {
+        self.focus = focus.map(String::into_boxed_str);
         self.too_long |= self.due == Some(Cause::TooLong);
         self.due = Some(Cause::Requested);
     }
 
     /// It is made, or will not be. Returns why it was to be.
-    pub(super) const fn end(&mut self, is_made: bool) -> Option<Cause> {
+    pub(super) fn end(&mut self, is_made: bool) -> Option<Cause> {
+        self.focus = None;
         let is_still_due = self.too_long && !is_made;
         self.too_long = false;
         core::mem::replace(&mut self.due, if is_still_due { Some(Cause::TooLong) } else { None })
@@ -51,6 +57,11 @@ impl Compaction {
     /// needed after a message of the user. A failed summary does not lock up the session.
     pub(super) const fn may_try(&self, is_too_long: bool) -> bool {
         if is_too_long { !self.tried_in_turn } else { !self.tried }
+    }
+
+    /// What the summary that is due has to keep.
+    pub(super) fn focus(&self) -> Option<&str> {
+        self.focus.as_deref()
     }
 
     /// The user has said something.
@@ -88,7 +99,12 @@ pub(super) fn may_help(conversation: &Conversation, is_continuing: bool) -> bool
 }
 
 /// What the model is asked to summarise: everything before the cut, long results clipped so that it fits, then the instruction.
-pub(super) fn request(conversation: &Conversation, is_continuing: bool, window_tokens: Option<u64>) -> Conversation {
+pub(super) fn request(
+    conversation: &Conversation,
+    is_continuing: bool,
+    window_tokens: Option<u64>,
+    focus: Option<&str>,
+) -> Conversation {
     let cut = cut(conversation, is_continuing);
     // About three bytes a token leaves room for the instruction and the summary.
     let room = window_tokens.map_or(DEFAULT_ROOM_BYTES, |tokens| tokens.saturating_mul(3));
@@ -98,7 +114,8 @@ pub(super) fn request(conversation: &Conversation, is_continuing: bool, window_t
     for item in conversation.iter().take(cut) {
         push(&mut out, clipped(item, share.max(MIN_SHARE_BYTES)));
     }
-    if let Ok(instruction) = Input::new(vec![String::from(INSTRUCTION)]) {
+    let instruction = focus.map_or_else(|| INSTRUCTION.into(), |focus| format!("{INSTRUCTION}\n\n{FOCUS}\n{focus}"));
+    if let Ok(instruction) = Input::new(vec![instruction]) {
         out.push_input(instruction);
     }
     out
@@ -197,5 +214,6 @@ fn is_thinking(block: &Block) -> bool {
 const INSTRUCTION: &str = "Summarise this conversation so that the work can go on without it. State the user's goal and constraints, what \
     was done and found (files, commands, results that still matter), decisions with their reasons, and what remains to be done. \
     Write plain text only and call no tools.";
+const FOCUS: &str = "Keep in detail what the user names here:";
 const DEFAULT_ROOM_BYTES: u64 = 400_000;
 const MIN_SHARE_BYTES: usize = 200;

@@ -57,6 +57,11 @@ pub enum Event {
     },
     /// The user asked for a summary of the conversation, to make room.
     CompactionRequested,
+    /// The same, and says what the summary has to keep. A blank focus is refused.
+    FocusedCompactionRequested {
+        /// What the summary is to keep in detail, in the user's words.
+        focus: String,
+    },
     /// The user asked to stop the turn.
     CancelRequested,
     /// The host is about to leave the session as it is. Only where hooks run at the session's end; the prompt that follows says that they
@@ -244,6 +249,7 @@ impl Event {
             Self::BudgetRaised { .. } => ("BudgetRaised", None, Acknowledged),
             Self::Reconfigured { .. } => ("Reconfigured", None, Acknowledged),
             Self::CompactionRequested => ("CompactionRequested", None, Acknowledged),
+            Self::FocusedCompactionRequested { .. } => ("FocusedCompactionRequested", None, Acknowledged),
             Self::CancelRequested => ("CancelRequested", None, Acknowledged),
             Self::LeaveRequested => ("LeaveRequested", None, Acknowledged),
             Self::ShutdownRequested => ("ShutdownRequested", None, Acknowledged),
@@ -287,6 +293,11 @@ impl Event {
             return None;
         };
         Some(text)
+    }
+
+    /// The text of the user's that the event cannot do without: its [message](Self::message), or what a summary has to keep.
+    pub(super) fn required_text(&self) -> Option<&str> {
+        if let Self::FocusedCompactionRequested { focus } = self { Some(focus) } else { self.message() }
     }
 
     /// Whether the event changes nothing but the screen, so that it need not be journalled.

@@ -248,7 +248,7 @@ impl Session {
     }
 
     /// The summary is made, or will not be. Returns why it was to be.
-    pub(super) const fn end_summary(&mut self, is_made: bool) -> Option<Cause> {
+    pub(super) fn end_summary(&mut self, is_made: bool) -> Option<Cause> {
         self.hooks.summary_ended();
         self.compaction.end(is_made)
     }

@@ -208,7 +208,10 @@ impl Session {
     fn request(&self) -> LlmRequest {
         let (purpose, conversation) = if self.is_compacting() {
             let window_tokens = self.called_model().and_then(|model| model.context_window_tokens);
-            (Purpose::Compaction, compaction::request(&self.conversation, self.is_continuing(), window_tokens))
+            (
+                Purpose::Compaction,
+                compaction::request(&self.conversation, self.is_continuing(), window_tokens, self.compaction.focus()),
+            )
         } else {
             let mut conversation = self.conversation.clone();
             if let Some(input) = self.outbox.unsent() {

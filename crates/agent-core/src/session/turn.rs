@@ -58,10 +58,10 @@ impl Session {
     }
 
     /// Starts a turn for a summary. Work that a limit stopped still waits for the limit, whatever becomes of the summary.
-    pub(super) fn begin_summary(&mut self) {
+    pub(super) fn begin_summary(&mut self, focus: Option<String>) {
         self.begin_turn();
         self.run.current().is_for_summary();
-        self.compaction.request();
+        self.compaction.request(focus);
     }
 
     /// Continues what a limit had stopped.

@@ -69,6 +69,11 @@ fn the_forms_are_these() {
         ),
         (session::Event::Started.into(), json!("Started")),
         (session::Event::CancelRequested.into(), json!("CancelRequested")),
+        (session::Event::CompactionRequested.into(), json!("CompactionRequested")),
+        (
+            session::Event::FocusedCompactionRequested { focus: "the API".into() }.into(),
+            json!({"FocusedCompactionRequested": {"focus": "the API"}}),
+        ),
         (session::Event::UserInput { text: "go".into() }.into(), json!({"UserInput": {"text": "go"}})),
         (
             session::Event::FollowUp { text: "go".into(), used_ms: 7 }.into(),

@@ -1,4 +1,5 @@
-//! A session whose time is limited, a message of the agent's own that shares it, and messages that wait and are taken back.
+//! A session whose time is limited, a message of the agent's own that shares it,
+//! messages that wait and are taken back, and a summary with a focus.
 
 use crate::kept::{self, Kept};
 use crate::session::machines_on_the_way;
@@ -28,6 +29,7 @@ fn told() -> Vec<Record> {
     let back = Event::InputWithdrawn { text: "Commit.".into() };
     let meanwhile = [later("Commit."), later("Then the documents."), back];
     take_amid(&mut session, &mut records, Event::UserInput { text: "All of them.".into() }, &meanwhile);
+    take(&mut session, &mut records, Event::FocusedCompactionRequested { focus: "The tests that failed.".into() });
     records
 }
 

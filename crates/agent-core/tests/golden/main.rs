@@ -272,7 +272,7 @@ fn kept_actions_read_and_write_the_same() {
 
 #[test]
 fn every_kind_of_event_and_action_is_kept() {
-    assert_eq!(kinds::<core_session::Event>().len(), 29, "the count is in the documents too");
+    assert_eq!(kinds::<core_session::Event>().len(), 30, "the count is in the documents too");
     let all = |form, names: &[&str]| names.iter().map(|name| kept::read(form, name)).collect::<String>();
     let journals = all("journal", &["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl"]);
     words::check_all_kinds::<core_session::Event>(&session::events(&journals));

@@ -187,6 +187,7 @@ fn live(session: &Session) {
         Event::UserInput { text: "more".into() },
         Event::BudgetRaised { limits: session.config().limits },
         Event::CompactionRequested,
+        Event::FocusedCompactionRequested { focus: "more".into() },
         Event::CancelRequested,
         Event::ShutdownRequested,
     ];

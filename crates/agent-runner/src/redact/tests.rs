@@ -119,6 +119,7 @@ fn events() -> Vec<Event> {
         Event::ToolsPrepared { ticket, facts: facts() },
         Event::ToolProgress { ticket, call: call(), text: text() },
         Event::FollowUp { text: text(), used_ms: 0 },
+        Event::FocusedCompactionRequested { focus: text() },
         Event::ToolCompleted { ticket, call: call(), outcome },
         Event::GitChecked { ticket, report: git },
         Event::FormattersFinished { ticket, report: format },

@@ -28,7 +28,7 @@ pub(super) fn refusal(node: &Together, event: &Event, rejected: &Rejected) -> Re
             message if message.message().is_some() => (Invariant::InputAccepted, is_final(&node.agent)),
             session::Event::CancelRequested => (Invariant::CancelArrives, false),
             session::Event::ShutdownRequested => (Invariant::ShutdownArrives, false),
-            session::Event::CompactionRequested => {
+            session::Event::CompactionRequested | session::Event::FocusedCompactionRequested { .. } => {
                 let reason = Objection::NothingToCompact.into();
                 (Invariant::NotStuck, matches!(rejected, Rejected::Session(rejected) if rejected.reason == reason))
             }

@@ -373,6 +373,8 @@ pub(super) const HELP: &[&str] = &[
     "each line is a message; pasted lines are sent as one message",
     "Ctrl-C    stops the turn; twice quits",
 ];
+/// The columns of a key before what it does.
+pub(super) const KEY_COLUMNS: usize = 10;
 pub(super) const EDITING_HELP: &[&str] = &[
     "Esc       stops the turn; Esc Esc at rest goes back to an earlier message",
     "Alt-Enter or Ctrl-J or `\\` at the end: a new line in the message",

@@ -2,7 +2,7 @@
 
 use super::Screen;
 use super::custom::Custom;
-use super::desk::{EDITING_HELP, HELP};
+use super::desk::{EDITING_HELP, HELP, KEY_COLUMNS};
 use super::registry::{self, Builtin, Meant, When};
 use crate::screen::choose::Chooser;
 use crate::screen::terminal::{clean, inline};
@@ -83,8 +83,12 @@ impl Screen {
     }
 }
 
-pub(super) fn compact(screen: &mut Screen, _: &str) -> bool {
-    screen.handle.compact();
+pub(super) fn compact(screen: &mut Screen, focus: &str) -> bool {
+    if focus.is_empty() {
+        screen.handle.compact();
+    } else {
+        screen.handle.compact_keeping(focus);
+    }
     false
 }
 
@@ -96,13 +100,15 @@ pub(super) fn cost(screen: &mut Screen, _: &str) -> bool {
 
 pub(super) fn help(screen: &mut Screen, _: &str) -> bool {
     let editing = if screen.desk.is_some() { EDITING_HELP } else { &[] };
-    registry::help_lines().iter().for_each(|line| screen.view.tell(line));
+    for (usage, help) in registry::help_lines() {
+        screen.view.tell_below(&format!("{usage}  {help}"), usage.len() + 2);
+    }
     for custom in screen.customs.clone() {
         let whose = if custom.is_of_repository { "the repository's" } else { "yours" };
         let told = format!("/{} {}  {} ({whose})", custom.name, custom.hint, custom.description);
         screen.view.tell(&inline(&told));
     }
-    HELP.iter().chain(editing).for_each(|line| screen.view.tell(line));
+    HELP.iter().chain(editing).for_each(|line| screen.view.tell_below(line, KEY_COLUMNS));
     false
 }
 

@@ -319,7 +319,7 @@ impl Screen {
             self.view.tell(&format!("{line_end}Ctrl-C again quits; the session is kept"));
             self.prompt("> ");
         } else {
-            self.view.tell("stopping … (Ctrl-C again quits at once)");
+            self.view.tell("stopping … (Ctrl-C quits at once)");
             self.stop();
         }
         false
@@ -363,7 +363,7 @@ impl Screen {
     fn refused(&mut self, rejected: &Rejected) {
         let what = match rejected.event() {
             "BudgetRaised" => "limits not raised",
-            "CompactionRequested" => "not summarised",
+            "CompactionRequested" | "FocusedCompactionRequested" => "not summarised",
             "UserInput" | "InputAfterTurn" | "InputWithdrawn" => return self.message_refused(rejected),
             _ => return,
         };

@@ -35,7 +35,7 @@ pub(super) const BUILTINS: &[Builtin] = &[
         name: "branch",
         aliases: &[],
         arguments: "",
-        help: "goes on in a copy of this session; this one is kept as it is",
+        help: "continues in a copy of this session; this one is kept as it is",
         when: When::AtRest,
         run: elsewhere::branch,
     },
@@ -50,8 +50,8 @@ pub(super) const BUILTINS: &[Builtin] = &[
     Builtin {
         name: "compact",
         aliases: &[],
-        arguments: "",
-        help: "summarises the conversation to free up context",
+        arguments: "[FOCUS]",
+        help: "summarises the conversation to free up context, and keeps in detail what FOCUS names",
         when: When::Any,
         run: does::compact,
     },
@@ -272,10 +272,10 @@ pub(crate) fn listed() -> Vec<Listed> {
     BUILTINS.iter().map(listed).collect()
 }
 
-/// A line for each command: how it is typed, and what it does.
-pub(crate) fn help_lines() -> Vec<String> {
+/// How each command is typed, in one width, and what it does.
+pub(crate) fn help_lines() -> Vec<(String, &'static str)> {
     let width = BUILTINS.iter().map(|builtin| builtin.usage().len()).max().unwrap_or_default();
-    BUILTINS.iter().map(|builtin| format!("{:<width$}  {}", builtin.usage(), builtin.help)).collect()
+    BUILTINS.iter().map(|builtin| (format!("{:<width$}", builtin.usage()), builtin.help)).collect()
 }
 
 /// How alike two names are of which one was meant by the other, from 0 to 1.

@@ -99,7 +99,10 @@ pub(super) fn diff(screen: &mut Screen, _: &str) -> bool {
     screen.view.end_line();
     screen.report = Some(tokio::spawn(async move {
         let Some(undone) = outlook(&directory, &id, 0).await? else {
-            style.say(Tint::Dim, "this session changed no file of which the old content is kept");
+            style.say(
+                Tint::Dim,
+                &format!("this session changed no file of which the old content is kept; {NOT_COMMANDS}"),
+            );
             return Ok(0);
         };
         for (path, old, new) in &undone.contents {
@@ -108,6 +111,7 @@ pub(super) fn diff(screen: &mut Screen, _: &str) -> bool {
         for (path, reason) in &undone.left {
             style.say(Tint::Dim, &format!("  {}: not shown, {}", inline(path), inline(reason)));
         }
+        style.say(Tint::Dim, NOT_COMMANDS);
         Ok(0)
     }));
     false
@@ -152,4 +156,5 @@ fn number(screen: &mut Screen, argument: &str, otherwise: u32) -> Option<u32> {
     number
 }
 
+const NOT_COMMANDS: &str = "what commands changed is not recorded, and not shown";
 const LAST_RECORDS: u32 = 20;

@@ -6,7 +6,8 @@ use crate::screen::change::Changes;
 use crate::screen::counted::counted;
 use crate::screen::folded::Folded;
 use crate::screen::markdown::Markdown;
-use crate::screen::terminal::{Style, Tint, inline, is_behind, lost_output, one_line, put, put_aside, size};
+use crate::screen::sheet::at_words;
+use crate::screen::terminal::{Style, Tint, clean, inline, is_behind, lost_output, one_line, put, put_aside, size};
 use agent_core::budget::{Ledger, Limits, Near, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, ToolCall};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
@@ -232,9 +233,15 @@ impl View {
 
     /// A line in the background.
     pub(crate) fn tell(&mut self, line: &str) {
+        self.tell_below(line, 2);
+    }
+
+    /// A line whose further rows begin below the column where its text does, where the terminal's width is known.
+    pub(crate) fn tell_below(&mut self, line: &str, column: usize) {
         if self.level > Level::Quiet {
             self.end_line();
-            self.style.say(Tint::Dim, line);
+            let columns = if self.folded.is_some() { size().0 } else { usize::MAX };
+            at_words(&clean(line), columns, column).iter().for_each(|row| self.style.say(Tint::Dim, row));
         }
     }
 

@@ -18,6 +18,7 @@ impl Harness {
         match kind % 16 {
             0 => self.message(a, b),
             1 => Event::CancelRequested,
+            2 if a % 4 == 0 => Event::FocusedCompactionRequested { focus: format!("focus-{b}") },
             2 => Event::CompactionRequested,
             3 if a.is_multiple_of(8) => Event::ShutdownRequested,
             3 if a % 4 == 1 => Event::LeaveRequested,
