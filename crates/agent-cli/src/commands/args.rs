@@ -1,5 +1,6 @@
 //! The command line: what users and scripts may say.
 
+use crate::commands::examples;
 use crate::config::options::{Misplaced, Options, Verification};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -12,7 +13,8 @@ use std::path::PathBuf;
     max_term_width = 100,
     override_usage = "agent [OPTIONS]\n       agent [OPTIONS] \"TASK IN WORDS\"\n       agent <COMMAND>",
     args_conflicts_with_subcommands = true,
-    args_override_self = true
+    args_override_self = true,
+    after_help = examples::AGENT
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -29,42 +31,61 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Do one task without asking; the exit code reports the outcome.
+    #[command(after_help = examples::RUN)]
     Run(Run),
     /// Do a job with retries and an audit record, or show the records.
+    #[command(after_help = examples::JOB)]
     Job(crate::commands::job::args::Job),
     /// Show the whole loop on a small sample repository, without a key or network.
+    #[command(after_help = examples::DEMO)]
     Demo(Demo),
     /// Resume a session at the prompt (default: the newest in this directory).
+    #[command(after_help = examples::RESUME)]
     Resume(Resume),
     /// List, show, export, verify or remove sessions, or check a session file.
+    #[command(after_help = examples::SESSIONS)]
     Sessions(crate::commands::sessions::args::Sessions),
     /// Replay a session's journal, record by record.
+    #[command(after_help = examples::REPLAY)]
     Replay(crate::commands::sessions::args::Replay),
     /// Explain why a session stopped and what it used.
+    #[command(after_help = examples::EXPLAIN)]
     Explain(crate::commands::sessions::args::Explain),
     /// Start a new session from the first records of another.
+    #[command(after_help = examples::BRANCH)]
     Branch(crate::commands::sessions::args::Branch),
     /// Go back in a session: start a new one from its first records. The original stays as it is.
+    #[command(after_help = examples::REWIND)]
     Rewind(crate::commands::sessions::args::Rewind),
     /// Restore the files that the agent changed in its last turns; commits and later changes stay.
+    #[command(after_help = examples::UNDO)]
     Undo(Undo),
     /// Let this repository's hooks and formatters run; lists them first.
+    #[command(after_help = examples::TRUST)]
     Trust(Trust),
     /// Draw a machine from its table.
+    #[command(after_help = examples::DIAGRAM)]
     Diagram(Diagram),
     /// Check this machine and the configuration for problems.
+    #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),
     /// List the commands at the prompt.
+    #[command(after_help = examples::COMMANDS)]
     Commands(Commands),
     /// List the tools with their parameters.
+    #[command(after_help = examples::TOOLS)]
     Tools,
     /// Show the configuration in effect.
+    #[command(after_help = examples::CONFIG)]
     Config(ConfigArguments),
     /// Check what confines commands on this machine.
+    #[command(after_help = examples::SANDBOX)]
     Sandbox(SandboxArguments),
     /// Write a shell's completion script to standard output.
+    #[command(after_help = examples::COMPLETIONS)]
     Completions(Completions),
     /// Write the manual page of a command (default: `agent` itself) to standard output.
+    #[command(after_help = examples::MAN)]
     Man(Man),
 }
 

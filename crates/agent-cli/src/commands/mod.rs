@@ -5,6 +5,7 @@ pub(crate) mod config_show;
 pub(crate) mod demo;
 pub(crate) mod diagram;
 pub(crate) mod doctor;
+mod examples;
 pub(crate) mod help_pages;
 pub(crate) mod job;
 pub(crate) mod listing;

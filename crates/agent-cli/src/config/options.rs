@@ -7,119 +7,128 @@ use agent_core::permission::{PermissionMode, Rule};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
+/// Headings of the options in `--help`.
+const MODEL: &str = "Model";
+const LIMITS: &str = "Limits";
+const PERMISSIONS: &str = "Permissions";
+const CHECKS: &str = "Checks";
+const CHANGES: &str = "Changes";
+const SESSION: &str = "Session";
+const OUTPUT: &str = "Output";
+
 /// Options of `run`, the prompt and `resume`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Options {
     /// The provider's API. Default: the only one whose key is set.
-    #[arg(long, value_enum)]
+    #[arg(help_heading = MODEL, long, value_enum)]
     pub(crate) provider: Option<ProviderName>,
     /// Model id. Default: the configured one, or the only one that the provider lists.
-    #[arg(short, long, value_name = "ID")]
+    #[arg(help_heading = MODEL, short, long, value_name = "ID")]
     pub(crate) model: Option<String>,
     /// The provider's URL; on its own it implies `--provider openai`. OpenAI URLs end in `/v1`, Anthropic URLs do not.
-    #[arg(long, value_name = "URL")]
+    #[arg(help_heading = MODEL, long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// Environment variable that holds the key for this server; `-` sends no key. Without this option, a provider's usual key goes only
     /// to that provider's own hosts.
-    #[arg(long, value_name = "NAME")]
+    #[arg(help_heading = MODEL, long, value_name = "NAME")]
     pub(crate) api_key_env: Option<String>,
     /// Longest wait for the start of an answer, such as `90s`, `5m`. Default: the configured value, or `2m`.
-    #[arg(long, value_name = "DURATION", value_parser = crate::config::units::parse_wait)]
+    #[arg(help_heading = MODEL, long, value_name = "DURATION", value_parser = crate::config::units::parse_wait)]
     pub(crate) first_byte_timeout: Option<DurationMs>,
     /// Longest pause within an answer. Default: the configured value, or `2m`.
-    #[arg(long, value_name = "DURATION", value_parser = crate::config::units::parse_wait)]
+    #[arg(help_heading = MODEL, long, value_name = "DURATION", value_parser = crate::config::units::parse_wait)]
     pub(crate) idle_timeout: Option<DurationMs>,
     /// Record the model calls in this new file, for `--replay`. It contains no keys.
-    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    #[arg(help_heading = MODEL, long, value_name = "FILE", conflicts_with = "replay")]
     pub(crate) record: Option<PathBuf>,
     /// Play the model calls of a recording, without a key or network. Default model: the recorded one.
-    #[arg(long, value_name = "FILE", conflicts_with = "base_url", required_if_eq("provider", "replay"))]
+    #[arg(help_heading = MODEL, long, value_name = "FILE", conflicts_with = "base_url", required_if_eq("provider", "replay"))]
     pub(crate) replay: Option<PathBuf>,
     /// How closely a request must match the recorded one.
-    #[arg(long, value_enum, value_name = "HOW", default_value = "exact", requires = "replay")]
+    #[arg(help_heading = MODEL, long, value_enum, value_name = "HOW", default_value = "exact", requires = "replay")]
     pub(crate) replay_match: ReplayMatch,
     /// Model that takes over when the first one is overloaded or exhausted; repeatable.
-    #[arg(long, value_name = "ID")]
+    #[arg(help_heading = MODEL, long, value_name = "ID")]
     pub(crate) fallback_model: Vec<String>,
     /// Limit on the session's model calls.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) max_turns: Option<u64>,
     /// Limit on the session's cost, in US dollars.
-    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = crate::config::units::parse_usd)]
+    #[arg(help_heading = LIMITS, long, value_name = "X", allow_negative_numbers = true, value_parser = crate::config::units::parse_usd)]
     pub(crate) max_budget_usd: Option<NanoUsd>,
     /// Limit on the session's tokens.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) max_total_tokens: Option<u64>,
     /// Limit on the session's tool calls.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) max_tool_calls: Option<u64>,
     /// Time limit of a turn, such as `90s`, `10m`, `1h`.
-    #[arg(long, value_name = "DURATION", value_parser = crate::config::units::parse_duration)]
+    #[arg(help_heading = LIMITS, long, value_name = "DURATION", value_parser = crate::config::units::parse_duration)]
     pub(crate) max_wall_time: Option<DurationMs>,
     /// What the agent may do without asking.
-    #[arg(long, value_enum)]
+    #[arg(help_heading = PERMISSIONS, long, value_enum)]
     pub(crate) permission_mode: Option<Mode>,
     /// Calls that run without asking, such as `bash(git status:*)` or `edit_file(src/**)`; repeatable.
-    #[arg(long, value_name = "RULE")]
+    #[arg(help_heading = PERMISSIONS, long, value_name = "RULE")]
     pub(crate) allow: Vec<Rule>,
     /// Calls that never run, whatever else allows them; repeatable.
-    #[arg(long, value_name = "RULE")]
+    #[arg(help_heading = PERMISSIONS, long, value_name = "RULE")]
     pub(crate) deny: Vec<Rule>,
     /// What commands may touch. Default: `workspace-write`. If the default cannot be enforced, `run` fails; the prompt warns and runs
     /// commands as you.
-    #[arg(long, value_enum)]
+    #[arg(help_heading = PERMISSIONS, long, value_enum)]
     pub(crate) sandbox: Option<Sandbox>,
     /// Allow work in your home directory, a parent of it, or the agent's own directories. Without this, `run` fails there and the prompt
     /// asks.
-    #[arg(long)]
+    #[arg(help_heading = PERMISSIONS, long)]
     pub(crate) allow_home: bool,
     /// Commit the agent's changes after each batch.
-    #[arg(long, conflicts_with = "no_auto_commit")]
+    #[arg(help_heading = CHANGES, long, conflicts_with = "no_auto_commit")]
     pub(crate) auto_commit: bool,
     /// Do not commit.
-    #[arg(long)]
+    #[arg(help_heading = CHANGES, long)]
     pub(crate) no_auto_commit: bool,
     /// Run the configured formatters on files that the agent changed.
-    #[arg(long)]
+    #[arg(help_heading = CHANGES, long)]
     pub(crate) format_on_edit: bool,
     /// Format of standard output.
-    #[arg(long, value_enum)]
+    #[arg(help_heading = OUTPUT, long, value_enum)]
     pub(crate) output_format: Option<OutputFormat>,
     /// With `stream-json`: also write pieces of answers as they arrive.
-    #[arg(long)]
+    #[arg(help_heading = OUTPUT, long)]
     pub(crate) include_partial_messages: bool,
     /// Replaces the built-in system prompt.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(help_heading = MODEL, long, value_name = "TEXT")]
     pub(crate) system_prompt: Option<String>,
     /// Text after the system prompt.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(help_heading = MODEL, long, value_name = "TEXT")]
     pub(crate) append_system_prompt: Option<String>,
     /// Work in this directory.
-    #[arg(short = 'C', long = "cd", value_name = "DIR")]
+    #[arg(help_heading = SESSION, short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Resume the newest session in this directory.
-    #[arg(short, long = "continue", conflicts_with = "session_id")]
+    #[arg(help_heading = SESSION, short, long = "continue", conflicts_with = "session_id")]
     pub(crate) continue_newest: bool,
     /// Session id: resumes the session if it exists, otherwise starts a new one with this id.
-    #[arg(long, value_name = "ID")]
+    #[arg(help_heading = SESSION, long, value_name = "ID")]
     pub(crate) session_id: Option<String>,
     /// Continue in a new session that begins with the old one's records; the old one stays as it is.
-    #[arg(long)]
+    #[arg(help_heading = SESSION, long)]
     pub(crate) fork_session: bool,
     /// Whether the named session has to exist; set by `resume`.
     #[arg(skip)]
     pub(crate) must_exist: bool,
     /// Keep no journal.
-    #[arg(long, conflicts_with_all = ["continue_newest", "session_id"])]
+    #[arg(help_heading = SESSION, long, conflicts_with_all = ["continue_newest", "session_id"])]
     pub(crate) no_session: bool,
     /// At the prompt, read whole lines and write plain ones, without the line editor.
-    #[arg(long)]
+    #[arg(help_heading = OUTPUT, long)]
     pub(crate) plain: bool,
     /// Print only data and errors.
-    #[arg(short, long)]
+    #[arg(help_heading = OUTPUT, short, long)]
     pub(crate) quiet: bool,
     /// Also print the machine's transitions.
-    #[arg(short, long)]
+    #[arg(help_heading = OUTPUT, short, long)]
     pub(crate) verbose: bool,
 }
 
@@ -221,10 +230,10 @@ pub(crate) enum OutputFormat {
 pub(crate) struct Verification {
     /// A shell command that must exit with 0 before the work counts as done; repeatable. If one fails, the model gets a report and
     /// continues, at most three times for each message.
-    #[arg(long, value_name = "CMD", value_parser = verify_command)]
+    #[arg(help_heading = CHECKS, long, value_name = "CMD", value_parser = verify_command)]
     pub(crate) verify: Vec<String>,
     /// Time limit of each of these commands, such as `90s`, `10m`.
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = crate::config::units::parse_duration)]
+    #[arg(help_heading = CHECKS, long, value_name = "DURATION", default_value = "10m", value_parser = crate::config::units::parse_duration)]
     pub(crate) verify_timeout: DurationMs,
 }
 
