@@ -445,7 +445,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// `UPDATE=1` rewrites the published file.
+    /// `INSTA_UPDATE=always` rewrites the published file.
     #[test]
     fn the_published_schema_is_made_from_the_types() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/stream-json.schema.json");
@@ -454,11 +454,11 @@ mod tests {
         let mut schema = settings.into_generator().into_root_schema_for::<Line>();
         schema.insert("title".into(), "A line of `agent run --output-format stream-json`".into());
         let made = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-        if std::env::var_os("UPDATE").is_some() {
+        if std::env::var("INSTA_UPDATE").is_ok_and(|mode| mode == "always") {
             std::fs::write(&path, &made).unwrap();
         }
         let published = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(published == made, "docs/stream-json.schema.json is stale: run the tests of agent-cli with UPDATE=1");
+        assert!(published == made, "docs/stream-json.schema.json is stale: INSTA_UPDATE=always rewrites it");
     }
 
     #[test]
