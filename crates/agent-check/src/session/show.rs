@@ -125,7 +125,7 @@ fn hook_occasion(occasion: &HookOccasion) -> String {
             format!("{point}: {}{}", quoted(&[text]), if *is_held { ", held before" } else { "" })
         }
         HookOccasion::SessionStart { is_resumed: true } => format!("{point}: resumed"),
-        HookOccasion::PreCompact { is_requested: true } => format!("{point}: requested"),
+        HookOccasion::PreCompact { is_requested: true, .. } => format!("{point}: requested"),
         _ => point.to_string(),
     }
 }

@@ -7,4 +7,5 @@ pub(crate) mod instructions;
 pub(crate) mod kept;
 pub(crate) mod limits;
 pub(crate) mod own;
+mod project_instructions;
 pub(crate) mod setup;

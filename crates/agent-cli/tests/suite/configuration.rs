@@ -4,6 +4,7 @@ use crate::support::{Ended, Model, Running, Scratch, Wire};
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 /// Lets the model write a file in a repository with this configuration.
@@ -296,6 +297,32 @@ fn instructions_are_cut_and_do_not_lead_outside() {
     let system = model.last_body()["system"].to_string();
     assert!(system.contains("Begin.") && system.contains("bytes left out") && !system.contains("The end."));
     assert!(system.len() < 40_000 && !system.contains("the outside"));
+}
+
+/// The user's own file comes first; one that others may write is not the user's word. The project's imports follow the file that names them.
+#[test]
+fn instructions_of_the_user_and_imports() {
+    let scratch = Scratch::repository();
+    scratch.write("AGENTS.md", "Rule of the root, see @docs/style.md.");
+    scratch.write("docs/style.md", "Rule of style.");
+    let own = scratch.path("config/AGENTS.md");
+    fs::create_dir_all(own.parent().unwrap()).unwrap();
+    fs::write(&own, "Rule of the user.").unwrap();
+    let model = Model::always(Step::text("a"));
+    let prompt = |says: &[&str]| {
+        let ended = scratch.run(&model, &["-p", "x"]);
+        ended.assert_code(0);
+        for words in says {
+            ended.assert_says(words);
+        }
+        model.last_body()["system"].to_string()
+    };
+    let system = prompt(&[]);
+    let at = |part: &str| system.find(part).unwrap_or_else(|| panic!("{part} in {system}"));
+    assert!(at("Rule of the user.") < at("Rule of the root") && at("Rule of the root") < at("Rule of style."));
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o666)).unwrap();
+    let system = prompt(&["cannot read the instructions", "config/AGENTS.md"]);
+    assert!(!system.contains("Rule of the user.") && system.contains("Rule of style."), "{system}");
 }
 
 #[test]

@@ -143,7 +143,8 @@ impl Session {
             let is_due = points.contains(&HookPoint::PreCompact) && !book.summary_passed;
             let is_requested = self.compaction.due == Some(Cause::Requested);
             // What waits to be sent is looked at when it is.
-            return is_due.then_some(HookOccasion::PreCompact { is_requested });
+            let focus = self.compaction.focus().map(String::from);
+            return is_due.then_some(HookOccasion::PreCompact { is_requested, focus });
         }
         let new = self.outbox.pending().get(book.vetted..).filter(|new| !new.is_empty())?;
         let is_due = points.contains(&HookPoint::UserPromptSubmit);

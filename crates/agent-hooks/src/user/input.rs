@@ -40,8 +40,8 @@ pub(super) const fn subject(occasion: &HookOccasion) -> &'static str {
     match occasion {
         HookOccasion::SessionStart { is_resumed: true } => "resume",
         HookOccasion::SessionStart { is_resumed: false } => "startup",
-        HookOccasion::PreCompact { is_requested: true } => "manual",
-        HookOccasion::PreCompact { is_requested: false } => "auto",
+        HookOccasion::PreCompact { is_requested: true, .. } => "manual",
+        HookOccasion::PreCompact { is_requested: false, .. } => "auto",
         _ => "",
     }
 }
@@ -68,7 +68,9 @@ fn of_occasion(occasion: &HookOccasion) -> Map<String, Value> {
         HookOccasion::Stop { text, is_held } => json!({ "stop_hook_active": is_held, "last_assistant_message": text }),
         HookOccasion::SessionStart { .. } => json!({ "source": subject(occasion) }),
         HookOccasion::SessionEnd => json!({ "reason": "other" }),
-        HookOccasion::PreCompact { .. } => json!({ "trigger": subject(occasion), "custom_instructions": "" }),
+        HookOccasion::PreCompact { focus, .. } => {
+            json!({ "trigger": subject(occasion), "custom_instructions": focus.as_deref().unwrap_or_default() })
+        }
         _ => Value::Null,
     })
 }

@@ -106,7 +106,14 @@ async fn hooks_are_told_in_json() {
         (stop(), json!({"stop_hook_active": true, "last_assistant_message": "all done"})),
         (HookOccasion::SessionStart { is_resumed: true }, json!({"source": "resume"})),
         (HookOccasion::SessionEnd, json!({"reason": "other"})),
-        (HookOccasion::PreCompact { is_requested: false }, json!({"trigger": "auto", "custom_instructions": ""})),
+        (
+            HookOccasion::PreCompact { is_requested: true, focus: Some("the API".into()) },
+            json!({"trigger": "manual", "custom_instructions": "the API"}),
+        ),
+        (
+            HookOccasion::PreCompact { is_requested: false, focus: None },
+            json!({"trigger": "auto", "custom_instructions": ""}),
+        ),
     ] {
         let point = occasion.point();
         let place = Place::with(point.name(), "cat > told; pwd > where; env > variables");
@@ -247,7 +254,7 @@ async fn only_hooks_that_match_run() {
         (hook("PostToolUse", "*"), before(), 0),
         (hook("SessionStart", "resume"), HookOccasion::SessionStart { is_resumed: false }, 0),
         (hook("SessionStart", "startup"), HookOccasion::SessionStart { is_resumed: false }, 1),
-        (hook("PreCompact", "manual"), HookOccasion::PreCompact { is_requested: true }, 1),
+        (hook("PreCompact", "manual"), HookOccasion::PreCompact { is_requested: true, focus: None }, 1),
     ] {
         let place = Place::new().and(hook);
         assert_eq!(place.run(&occasion).await.runs.len(), runs, "{occasion:?}");

@@ -106,6 +106,9 @@ pub enum HookOccasion {
     PreCompact {
         /// Whether the user asked for the summary.
         is_requested: bool,
+        /// What the user wants kept in detail.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        focus: Option<String>,
     },
 }
 

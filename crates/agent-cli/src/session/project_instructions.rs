@@ -1,0 +1,316 @@
+//! The instructions that become part of the system prompt: the user's own `AGENTS.md`, then those of the project from its root down to the
+//! working directory, with the files that they import.
+//!
+//! A repository's instructions are shown to the model as they are, and to no one else's cost: all together have a limit, and an import reads
+//! text files of the project only, so that a repository cannot send other files to the provider.
+
+use crate::config::file::{config_home, read_capped};
+use crate::config::project;
+use crate::screen::counted::counted;
+use crate::screen::terminal::{inline, say};
+use agent_core::protected::is_instructions;
+use agent_runner::journal::check_own_target;
+use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+/// All instructions for a directory, each below a heading that names its file. What is not used is said.
+pub(crate) fn of(directory: &Path) -> String {
+    let mut instructions = Instructions { text: String::new(), left: MAX_BYTES, read: BTreeSet::new(), cut: 0 };
+    if let Some(home) = config_home() {
+        let path = home.join(AGENTS);
+        match own_text(&path) {
+            Ok(text) => instructions.add("the user", &path, &text.unwrap_or_default()),
+            Err(error) => say(&format!("agent: cannot read the instructions {}: {error}", path.display())),
+        }
+    }
+    // The closest comes last and so has the last word.
+    let folders = if project::of_another_user(directory).is_some() { Vec::new() } else { project::folders(directory) };
+    let root = folders.first().copied().unwrap_or(directory);
+    for folder in &folders {
+        // Other agents' file counts where there is none of ours.
+        let _ = instructions.add_file(root, &folder.join(AGENTS)) || instructions.add_file(root, &folder.join(CLAUDE));
+    }
+    if instructions.cut > 0 {
+        let cut = counted(instructions.cut, "byte");
+        say(&format!("agent: the instructions are cut: {cut} beyond the limit of {MAX_BYTES} bytes are left out"));
+    }
+    instructions.text
+}
+
+struct Instructions {
+    text: String,
+    /// Bytes that may still be added.
+    left: usize,
+    /// Files that are in it, so that each is in it once.
+    read: BTreeSet<PathBuf>,
+    /// Bytes that were left out.
+    cut: u64,
+}
+
+impl Instructions {
+    /// Adds a file of the project and what it imports. Returns whether there is such a file, also one that cannot be used.
+    fn add_file(&mut self, root: &Path, path: &Path) -> bool {
+        match read_inside(root, path) {
+            Ok(Some((real, text))) if !text.trim().is_empty() => {
+                if self.read.insert(real.clone()) {
+                    self.add("the project", path, &text);
+                    self.add_imports(root, &real, &text, 1);
+                }
+                true
+            }
+            Ok(_) => false,
+            Err(error) => {
+                say(&format!("agent: cannot read the instructions {}: {error}", inline(&path.display().to_string())));
+                true
+            }
+        }
+    }
+
+    /// Adds the files that a text names with `@`, and those that they name. What is no file of the project is a word like any other.
+    fn add_imports(&mut self, root: &Path, importer: &Path, text: &str, depth: usize) {
+        for name in imports(text) {
+            if self.read.len() >= MAX_FILES {
+                return;
+            }
+            let Some(path) = importer.parent().and_then(|folder| below(folder, name)) else { continue };
+            match read_import(root, &path) {
+                Ok(Some((real, text))) if self.read.insert(real.clone()) => {
+                    self.add("the project", &path, &text);
+                    if depth < MAX_DEPTH {
+                        self.add_imports(root, &real, &text, depth + 1);
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => say(&format!("agent: not imported into the instructions: `@{}`: {error}", inline(name))),
+            }
+        }
+    }
+
+    fn add(&mut self, whose: &str, path: &Path, text: &str) {
+        let text = text.trim_end();
+        if text.trim().is_empty() {
+            return;
+        }
+        let path = inline(&path.display().to_string());
+        self.text.push_str(&format!("\n\n# Instructions of {whose} ({path})\n\n"));
+        let kept = text.get(..text.floor_char_boundary(self.left)).unwrap_or_default();
+        self.text.push_str(kept);
+        self.left -= kept.len();
+        if kept.len() < text.len() {
+            let cut = text.len() - kept.len();
+            self.text.push_str(&format!("\n[… {cut} bytes left out]"));
+            self.cut += cut as u64;
+        }
+    }
+}
+
+/// As the configuration is read: what others may write is not the user's word.
+fn own_text(path: &Path) -> Result<Option<String>, String> {
+    check_own_target(path).map_err(|error| error.to_string())?;
+    read_capped(path).map_err(|error| error.to_string())
+}
+
+/// A repository must not send other files to the provider by a link, from elsewhere or its own: a link may only lead to instructions of
+/// another name. Nor do others speak in the user's prompt.
+fn read_inside(root: &Path, path: &Path) -> io::Result<Option<(PathBuf, String)>> {
+    let Some(real) = real(path)? else { return Ok(None) };
+    let name = real.file_name().unwrap_or_default().to_string_lossy();
+    if !real.starts_with(root) {
+        return Err(io::Error::other("it is a link that leads out of the project"));
+    }
+    if !is_instructions(&name) {
+        return Err(io::Error::other(format!(
+            "it is a link to `{name}`, which is not the name of an instructions file"
+        )));
+    }
+    text_of(root, real)
+}
+
+/// An import: a text file that stands in the project itself, and is not hidden in a directory of a tool.
+fn read_import(root: &Path, path: &Path) -> io::Result<Option<(PathBuf, String)>> {
+    let Some(real) = real(path)? else { return Ok(None) };
+    let Ok(inside) = real.strip_prefix(root) else {
+        return Err(io::Error::other("it leads out of the project"));
+    };
+    if !real.is_file() {
+        return Ok(None);
+    }
+    let is_text = real.extension().is_some_and(|ending| TEXTS.iter().any(|text| ending.eq_ignore_ascii_case(text)));
+    let is_hidden = inside.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
+    if !is_text || is_hidden {
+        return Err(io::Error::other(format!(
+            "only files {} that are not hidden are imported",
+            TEXTS.map(|text| format!("*.{text}")).join(", ")
+        )));
+    }
+    text_of(root, real)
+}
+
+fn real(path: &Path) -> io::Result<Option<PathBuf>> {
+    match path.canonicalize() {
+        Ok(real) => Ok(Some(real)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn text_of(root: &Path, real: PathBuf) -> io::Result<Option<(PathBuf, String)>> {
+    if !may_instruct(&real.metadata()?, root) {
+        return Err(io::Error::other("it belongs to another user"));
+    }
+    Ok(read_capped(&real)?.map(|text| (real, text)))
+}
+
+/// The user, and in a repository of another user that the user told git to work with, that one.
+fn may_instruct(file: &Metadata, root: &Path) -> bool {
+    let is_of_root = || root.metadata().is_ok_and(|root| root.uid() == file.uid());
+    let is_accepted = || project::repository(root).is_some() && project::of_another_user(root).is_none();
+    project::belongs_to_user(file) || is_accepted() && is_of_root()
+}
+
+/// What a text names with `@` at the beginning of a word, outside of code.
+fn imports(text: &str) -> Vec<&str> {
+    let (mut found, mut fence) = (Vec::new(), None);
+    for line in text.lines() {
+        let start = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (Some(_), _) => {}
+            // Between an odd and an even tick there is code.
+            (None, None) => found.extend(line.split('`').step_by(2).flat_map(names)),
+        }
+    }
+    found
+}
+
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|sign: char| sign.is_whitespace() || "()[]<>\"'".contains(sign));
+    words.filter_map(|word| word.strip_prefix('@')).map(|name| name.trim_end_matches(['.', ',', ';', ':', '!', '?']))
+}
+
+/// The path of an import, from the folder of the file that names it. Nothing from elsewhere has one.
+fn below(folder: &Path, name: &str) -> Option<PathBuf> {
+    let name = Path::new(name);
+    let is_relative =
+        name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir | Component::ParentDir));
+    (is_relative && name.file_name().is_some() && !name.starts_with("~")).then(|| folder.join(name))
+}
+
+const AGENTS: &str = "AGENTS.md";
+const CLAUDE: &str = "CLAUDE.md";
+/// Of all instructions together, without their headings.
+const MAX_BYTES: usize = 32 * 1024;
+const MAX_FILES: usize = 64;
+/// How many imports may lead from one to the next.
+const MAX_DEPTH: usize = 5;
+/// How the names of files end that can be imported.
+const TEXTS: [&str; 4] = ["md", "mdc", "markdown", "txt"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn imports_are_words_outside_of_code() {
+        let text = "See @docs/a.md, (@b.md) and mail me@example.com.\n`@c.md` is `code`, @d.txt. is not\n```\n@e.md\n~~~\n@f.md\n```\n@g.md";
+        assert_eq!(imports(text), ["docs/a.md", "b.md", "d.txt", "g.md"]);
+        assert_eq!(imports("~~~ sh\n@a.md\n~~~\n@b.md"), ["b.md"]);
+    }
+
+    #[test]
+    fn an_import_is_relative() {
+        for (name, path) in [
+            ("a.md", Some("/p/docs/a.md")),
+            ("../a.md", Some("/p/docs/../a.md")),
+            ("/etc/motd.txt", None),
+            ("~/notes.md", None),
+            ("", None),
+            ("..", None),
+        ] {
+            assert_eq!(below(Path::new("/p/docs"), name).as_deref(), path.map(Path::new), "{name}");
+        }
+    }
+
+    fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let project = tempfile::tempdir().unwrap();
+        fs::create_dir(project.path().join(".git")).unwrap();
+        for (path, text) in files {
+            let path = project.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        project
+    }
+
+    fn of_project(project: &tempfile::TempDir, directory: &str) -> String {
+        of(&project.path().join(directory).canonicalize().unwrap())
+    }
+
+    /// Loops, repetitions, chains that are too long.
+    #[test]
+    fn every_file_is_there_once_in_the_order_in_which_it_is_named() {
+        let project = project(&[
+            ("AGENTS.md", "first, see @docs/two.md and @docs/two.md"),
+            ("docs/two.md", "second, see @../AGENTS.md, @three.txt and @nothing.md"),
+            ("docs/three.txt", "third @three.txt @deep/1.md"),
+            ("docs/deep/1.md", "d1 @2.md"),
+            ("docs/deep/2.md", "d2 @3.md"),
+            ("docs/deep/3.md", "d3 @4.md"),
+            ("docs/deep/4.md", "d4"),
+        ]);
+        let text = of_project(&project, ".");
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in {text}"));
+        assert!(at("first,") < at("second,") && at("second,") < at("third") && at("third") < at("d1"), "{text}");
+        assert!(text.contains("d3 ") && !text.contains("\nd4"), "{text}");
+        assert_eq!(text.matches("# Instructions of the project").count(), 6, "{text}");
+    }
+
+    #[test]
+    fn imports_send_no_other_files() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("out.md"), "outside").unwrap();
+        let text = "@.env @id_rsa @.hidden/x.md @link.md @folder.md @config.toml and @docs/ok.md";
+        let project = project(&[
+            ("AGENTS.md", text),
+            (".env", "hidden-1"),
+            ("id_rsa", "hidden-2"),
+            (".hidden/x.md", "hidden-3"),
+            ("config.toml", "hidden-4"),
+            ("folder.md/x.md", "hidden-5"),
+            ("docs/ok.md", "is used"),
+        ]);
+        std::os::unix::fs::symlink(outside.path().join("out.md"), project.path().join("link.md")).unwrap();
+        let text = of_project(&project, ".");
+        assert!(text.contains("is used") && !text.contains("hidden-") && !text.contains("outside"), "{text}");
+    }
+
+    #[test]
+    fn other_agents_file_counts_where_there_is_none_of_ours() {
+        let project = project(&[
+            ("AGENTS.md", "ours"),
+            ("CLAUDE.md", "theirs"),
+            ("a/AGENTS.md", "  \n"),
+            ("a/CLAUDE.md", "theirs of a"),
+            ("a/b/AGENTS.md", "ours of b"),
+        ]);
+        let text = of_project(&project, "a/b");
+        assert!(!text.contains("theirs\n") && text.contains("theirs of a") && text.ends_with("ours of b"), "{text}");
+    }
+
+    #[test]
+    fn all_together_have_a_limit() {
+        let (long, longer) = ("é".repeat(8 * 1024), "ü".repeat(20 * 1024));
+        let project = project(&[("AGENTS.md", &long), ("a/AGENTS.md", &longer), ("a/b/AGENTS.md", "last")]);
+        let text = of_project(&project, "a/b");
+        assert!(
+            text.contains(&long) && text.contains("[… 24576 bytes left out]") && text.contains("[… 4 bytes left out]")
+        );
+        assert!(text.len() < MAX_BYTES + 1024, "{}", text.len());
+    }
+}
