@@ -7,6 +7,7 @@ mod hooks;
 mod model;
 mod screen;
 mod session;
+mod skills;
 mod walls;
 
 use clap::Parser;
@@ -141,6 +142,7 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => doctor::run(&options),
         Some(Command::Commands(arguments)) => listing::run(&arguments),
+        Some(Command::Skills(arguments)) => listing::skills(&arguments),
         Some(Command::Tools) => tools::run(),
         Some(Command::Config(arguments)) => match arguments.command {
             ConfigCommand::Show(arguments) => config_show::run(&arguments),

@@ -72,6 +72,9 @@ pub(crate) enum Command {
     /// List the commands at the prompt.
     #[command(after_help = examples::COMMANDS)]
     Commands(Commands),
+    /// List the skills of this directory, and what is wrong with those that cannot be used.
+    #[command(after_help = examples::SKILLS)]
+    Skills(Skills),
     /// List the tools with their parameters.
     #[command(after_help = examples::TOOLS)]
     Tools,
@@ -208,6 +211,16 @@ pub(crate) struct Commands {
     /// Print one JSON array.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Skills {
+    /// Print one JSON array.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Use the skills of this directory.
+    #[arg(short = 'C', long = "cd", value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -43,6 +43,10 @@ pub(crate) const DOCTOR: &str = "Examples:
 pub(crate) const COMMANDS: &str = "Examples:
   agent commands --json";
 
+pub(crate) const SKILLS: &str = "Examples:
+  agent skills
+  agent skills --json";
+
 pub(crate) const TOOLS: &str = "Examples:
   agent tools";
 

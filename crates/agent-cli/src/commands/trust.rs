@@ -11,6 +11,7 @@ use crate::hooks::programs;
 use crate::hooks::trust::{CHANGED, OUTDATED, is_outside, named, store};
 use crate::screen::confirm::confirmed;
 use crate::screen::terminal::{inline, print, say};
+use crate::skills::{self, Skill};
 use crate::walls::search_path;
 use agent_hooks::{Place, Standing};
 use std::io::{IsTerminal as _, stdin};
@@ -79,8 +80,12 @@ fn describe(
     let mut programs = formatters::shown(config, root, &search_path::of(root, &user));
     let ground = Ground { directory, user: &user, has_sandbox: true };
     programs.extend(places::shown(config, is_outside, ground));
+    let skills = skills::of_project(directory);
+    let skill =
+        |skill: &Skill| format!("the skill `{}` of {}: {}", skill.name, skill.file.display(), skill.description);
+    programs.extend(skills.skills.iter().map(skill));
     if programs.is_empty() {
-        text.push_str(&format!("{would} none of the repository's hooks and formatters\n"));
+        text.push_str(&format!("{would} none of the repository's hooks, formatters and skills\n"));
     }
     for program in programs {
         text.push_str(&format!("{would} {}\n", inline(&program)));
@@ -93,6 +98,7 @@ fn describe(
             "formatters are used only with `--format-on-edit`, or `format_on_edit = true` in your configuration\n",
         );
     }
+    skills.notes.iter().for_each(|note| text.push_str(&format!("{}\n", inline(note))));
     text.push_str(NEVER);
     Ok(text)
 }

@@ -15,6 +15,7 @@ use crate::hooks::trust;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
 use crate::session::own::{HEADLESS_MODEL_CALLS, HEADLESS_TOOL_CALLS};
+use crate::skills::{self, Skill};
 use crate::walls::protected::{GitSettings, Protection, git_settings};
 use crate::walls::sandbox::{self, Place};
 use crate::walls::search_path;
@@ -59,6 +60,7 @@ pub(crate) struct Settings {
     pub(crate) auto_commit: bool,
     pub(crate) formatters: Vec<FormatterConfig>,
     pub(crate) hooks: Vec<UserHook>,
+    pub(crate) skills: Vec<Skill>,
     pub(crate) user: UserConfig,
 }
 
@@ -90,6 +92,8 @@ impl Settings {
         let hooks = hooks(&repository, &trust, ground, options)?;
         let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
         let permissions = permissions(options, &user, repository);
+        let skills = skills::found(&directory, trust.is_given);
+        skills.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
         let tape = Tape::of(options)?;
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
             say("agent: no formatter is configured, so nothing is formatted");
@@ -118,6 +122,7 @@ impl Settings {
             linked,
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
+            skills: skills.skills,
             hooks,
             directory,
             user,
@@ -180,7 +185,7 @@ pub(crate) fn users_config() -> Result<UserConfig, Failure> {
 
 /// What a repository may not say is left out loudly; an unreadable part that may forbid something is an error. And whether its programs are
 /// used.
-fn repository_config(directory: &Path) -> Result<(RepositoryConfig, Trust), Failure> {
+pub(crate) fn repository_config(directory: &Path) -> Result<(RepositoryConfig, Trust), Failure> {
     let config = RepositoryConfig::find(directory);
     config.check()?;
     for refused in &config.refused {

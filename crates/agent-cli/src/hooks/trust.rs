@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::hooks::formatters::program_of;
 use crate::hooks::places::{self, Ground};
 use crate::hooks::programs::{self, Trust, line, name};
+use crate::skills;
 use agent_hooks::{Place, Programs, Script, Standing, TrustStore};
 use std::path::Path;
 
@@ -31,13 +32,18 @@ pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, F
     match standing {
         Standing::Trusted => {}
         Standing::Changed => {
-            told.push(format!("the repository's hooks and formatters: {CHANGED}"));
+            told.push(format!("the repository's hooks, formatters and skills: {CHANGED}"));
             let trusted = known.and_then(|(store, place)| store.programs(&place)).unwrap_or_default();
             told.extend(programs::differences(&trusted, &programs));
         }
-        Standing::Outdated => told.push(format!("the repository's hooks and formatters: {OUTDATED}")),
+        Standing::Outdated => told.push(format!("the repository's hooks, formatters and skills: {OUTDATED}")),
         _ => {
-            let named = [("formatters", config.formatters.is_empty()), ("hooks", config.hooks.is_empty())];
+            let has_no_skills = skills::of_project(directory).skills.is_empty();
+            let named = [
+                ("formatters", config.formatters.is_empty()),
+                ("hooks", config.hooks.is_empty()),
+                ("skills", has_no_skills),
+            ];
             let named = named.into_iter().filter(|(_, is_empty)| !is_empty);
             told.extend(named.map(|(key, _)| format!("`{key}` of the repository: it is not trusted ({SHOWS})")));
         }
@@ -65,7 +71,9 @@ pub(crate) fn named(directory: &Path, config: &RepositoryConfig) -> Programs {
     // What may be pinned is found by other rules than what a shell begins with.
     let ground = Ground { directory, user: &UserConfig::default(), has_sandbox: false };
     let pinned = config.hooks.iter().filter_map(|hook| places::script(&hook.entry, ground, &root));
-    for script in of_hooks.chain(of_formatters).chain(pinned) {
+    let skills = skills::of_project(directory).skills;
+    let of_skills = skills.iter().filter_map(|skill| Script::at(&skill.file, &root));
+    for script in of_hooks.chain(of_formatters).chain(pinned).chain(of_skills) {
         programs.insert(name(script.path(), &root), vec![programs::content_line(script.content())]);
     }
     programs

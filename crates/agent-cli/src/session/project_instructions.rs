@@ -1,8 +1,7 @@
 //! The instructions that become part of the system prompt: the user's own `AGENTS.md`, then those of the project from its root down to the
 //! working directory, with the files that they import.
 //!
-//! A repository's instructions are shown to the model as they are, and to no one else's cost: all together have a limit, and an import reads
-//! text files of the project only, so that a repository cannot send other files to the provider.
+//! All together have a limit. An import reads text files of the project only, so that a repository cannot send other files to the provider.
 
 use crate::config::file::{config_home, read_capped};
 use crate::config::project;

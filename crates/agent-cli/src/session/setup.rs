@@ -17,6 +17,7 @@ use crate::session::instructions::system_prompt;
 use crate::session::kept::{failed, store};
 use crate::session::limits::{self, Raise};
 use crate::session::own;
+use crate::skills::{activate_skill, catalogue};
 use crate::walls::own_git::OwnGit;
 use crate::walls::own_programs;
 use crate::walls::protected::own_places;
@@ -250,13 +251,14 @@ fn make(
         None => commands,
     };
     let mut tools = standard_tools(&workspace, processes.clone());
+    tools.extend(activate_skill(&settings.skills));
     if with_signal {
         tools.push(signal_tool());
     }
     let users = users_hooks(settings, &own, &processes)?;
     let config = SessionConfig {
         hooks: Hooks::points(&users, settings.auto_commit),
-        system: Arc::from(system_prompt(options, &settings.directory)),
+        system: Arc::from(system_prompt(options, &settings.directory) + &catalogue(&settings.skills)),
         limits: settings.limits,
         permissions: settings.permissions.clone(),
         models: chosen.models,

@@ -299,7 +299,7 @@ fn instructions_are_cut_and_do_not_lead_outside() {
     assert!(system.len() < 40_000 && !system.contains("the outside"));
 }
 
-/// The user's own file comes first; one that others may write is not the user's word. The project's imports follow the file that names them.
+/// The user's own file comes first; one that others may write is not used. The project's imports follow the file that names them.
 #[test]
 fn instructions_of_the_user_and_imports() {
     let scratch = Scratch::repository();

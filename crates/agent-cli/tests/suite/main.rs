@@ -42,6 +42,7 @@ mod sessions;
 mod shared_index;
 #[path = "../common/signals.rs"]
 mod signals;
+mod skills;
 mod slash;
 mod stdio;
 mod support;

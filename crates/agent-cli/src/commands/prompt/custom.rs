@@ -4,6 +4,7 @@
 
 use crate::config::file::{config_home, read_capped};
 use crate::config::project;
+use crate::skills::Skill;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,18 @@ pub(super) fn found(directory: &Path) -> (Vec<Custom>, Vec<String>) {
         }
     }
     (all.into_values().collect(), unreadable)
+}
+
+/// A skill as a command, `/skill:NAME`: its text goes to the agent with what is typed behind it.
+pub(super) fn of_skill(skill: &Skill) -> Option<Custom> {
+    let body = skill.body().ok()?;
+    Some(Custom {
+        name: format!("skill:{}", skill.name),
+        hint: String::from("[WORDS]"),
+        description: skill.description.clone(),
+        body: format!("<skill_content name=\"{}\">\n{body}\n</skill_content>", skill.name),
+        is_of_repository: false,
+    })
 }
 
 /// The name of the command in such a file, where it is one that can be typed.

@@ -1,0 +1,237 @@
+//! Skills: instructions for a kind of work that the model reads when it needs them, in folders with a `SKILL.md` (agentskills.io).
+//!
+//! The prompt lists names and descriptions; the tool `activate_skill` gives the text. A skill is text: nothing of it runs by itself, and it
+//! widens no permission. A repository's skills are listed only where the repository is trusted, with the text that was shown.
+
+mod head;
+mod tool;
+
+use crate::config::file::{config_home, read_capped};
+use crate::config::project;
+use agent_runner::journal::check_own_target;
+use head::Head;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) use tool::activate_skill;
+
+/// A skill that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Skill {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    /// The `SKILL.md`.
+    pub(crate) file: PathBuf,
+    pub(crate) is_of_project: bool,
+    /// The tools that its author suggests.
+    pub(crate) allowed_tools: Option<String>,
+}
+
+impl Skill {
+    /// The folder that holds everything of the skill.
+    pub(crate) fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(&self.file)
+    }
+
+    /// The text for the model, without the head.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub(crate) fn body(&self) -> Result<String, String> {
+        let text = read_capped(&self.file).map_err(|error| error.to_string())?.ok_or("the file is gone")?;
+        Ok(head::body(&text).to_owned())
+    }
+}
+
+/// The skills of a place, and what is wrong with those that are not among them.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) skills: Vec<Skill>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// The user's skills and, where it is trusted, the project's. Of two with one name the closer one counts: that of the project, and of its
+/// folders the one that is closest to the directory.
+pub(crate) fn found(directory: &Path, is_trusted: bool) -> Found {
+    let mut search = Search::default();
+    search.users();
+    if is_trusted {
+        search.projects(directory);
+    }
+    search.found()
+}
+
+/// The skills that a project has, trusted or not.
+pub(crate) fn of_project(directory: &Path) -> Found {
+    let mut search = Search::default();
+    search.projects(directory);
+    search.found()
+}
+
+#[derive(Default)]
+struct Search {
+    skills: BTreeMap<String, Skill>,
+    notes: Vec<String>,
+    folders: usize,
+}
+
+impl Search {
+    fn users(&mut self) {
+        let home = std::env::home_dir().map(|home| home.join(".agents"));
+        for place in home.into_iter().chain(config_home()).map(|place| place.join(SKILLS)) {
+            self.search(&place, None, 1);
+        }
+    }
+
+    fn projects(&mut self, directory: &Path) {
+        if project::of_another_user(directory).is_some() {
+            return;
+        }
+        let root = project::root(directory);
+        for folder in project::folders(directory) {
+            for own in OWN {
+                self.search(&folder.join(own).join(SKILLS), Some(&root), 1);
+            }
+        }
+    }
+
+    /// Looks for folders with a `SKILL.md`, by name. What is below such a folder belongs to that skill.
+    fn search(&mut self, place: &Path, root: Option<&Path>, depth: usize) {
+        let mut folders: Vec<PathBuf> = fs::read_dir(place)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.is_dir())
+            .collect();
+        folders.sort_unstable();
+        for folder in folders {
+            self.folders += 1;
+            if self.folders > MAX_FOLDERS {
+                self.notes.push(format!("skills: only {MAX_FOLDERS} folders are searched"));
+                return;
+            }
+            let file = folder.join(FILE);
+            if file.symlink_metadata().is_ok() {
+                self.add(&folder, file, root);
+            } else if depth < MAX_DEPTH {
+                self.search(&folder, root, depth + 1);
+            }
+        }
+    }
+
+    fn add(&mut self, folder: &Path, file: PathBuf, root: Option<&Path>) {
+        let shown = file.display().to_string();
+        let head = match read(&file, root) {
+            Ok(head) => head,
+            Err(why) => return self.notes.push(format!("not a skill: {shown}: {why}")),
+        };
+        let folder = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = head.name.clone().unwrap_or_else(|| folder.clone());
+        if !is_usable(&name) {
+            return self.notes.push(format!("not a skill: {shown}: its name is not a name: {name:?}"));
+        }
+        if !is_name(&name) || name != folder {
+            self.notes.push(format!(
+                "the skill `{name}` should have the name of its folder, in a-z, 0-9 and single hyphens: {shown}"
+            ));
+        }
+        let description = if head.description.chars().count() > MAX_DESCRIPTION {
+            self.notes.push(format!(
+                "the description of the skill `{name}` is cut: it may have {MAX_DESCRIPTION} characters"
+            ));
+            head.description.chars().take(MAX_DESCRIPTION).collect()
+        } else {
+            head.description
+        };
+        let skill = Skill {
+            name: name.clone(),
+            description,
+            file,
+            is_of_project: root.is_some(),
+            allowed_tools: head.allowed_tools,
+        };
+        if let Some(hidden) = self.skills.insert(name.clone(), skill) {
+            self.notes.push(format!("the skill `{name}` of {} is hidden by that of {shown}", hidden.file.display()));
+        }
+    }
+
+    fn found(self) -> Found {
+        Found { skills: self.skills.into_values().collect(), notes: self.notes }
+    }
+}
+
+/// A repository's link could show the model any file of the user: its skills stand in the project themselves. The user's own may be links.
+fn read(file: &Path, root: Option<&Path>) -> Result<Head, String> {
+    let real = file.canonicalize().map_err(|error| error.to_string())?;
+    match root {
+        Some(root) if !real.starts_with(root) => return Err(String::from("it leads out of the project")),
+        Some(_) if real != file => return Err(String::from("it is a link, or lies behind one")),
+        Some(_) => {}
+        None => check_own_target(file).map_err(|error| error.to_string())?,
+    }
+    let text = read_capped(&real).map_err(|error| error.to_string())?.ok_or("it is gone")?;
+    head::read(&text)
+}
+
+/// By the specification.
+fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    is_usable(name)
+        && name.chars().all(is_plain)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+        && !name.contains("--")
+}
+
+/// What can be typed and shown; names that bend the rules are used all the same.
+fn is_usable(name: &str) -> bool {
+    !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+/// What the system prompt says of the skills: their names and descriptions, these shortened first where all are too long.
+pub(crate) fn catalogue(skills: &[Skill]) -> String {
+    if skills.is_empty() {
+        return String::new();
+    }
+    let names: usize = skills.iter().map(|skill| skill.name.len() + "- : \n".len()).sum();
+    let whole: usize = skills.iter().map(|skill| skill.description.len()).sum();
+    let room = MAX_CATALOGUE.saturating_sub(names);
+    let share = if whole <= room { usize::MAX } else { (room / skills.len()).max(MIN_DESCRIPTION) };
+    let mut text = String::from(INTRODUCTION);
+    for (at, skill) in skills.iter().enumerate() {
+        let line = format!("- {}: {}\n", skill.name, shortened(&skill.description, share));
+        if text.len() + line.len() > MAX_CATALOGUE + INTRODUCTION.len() {
+            text.push_str(&format!("- and {} more, which `activate_skill` lists\n", skills.len() - at));
+            break;
+        }
+        text.push_str(&line);
+    }
+    text
+}
+
+fn shortened(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(bytes.saturating_sub('…'.len_utf8()));
+    format!("{}…", text.get(..end).unwrap_or_default())
+}
+
+const SKILLS: &str = "skills";
+const FILE: &str = "SKILL.md";
+/// Folders of a project that may hold skills, the one that counts more last.
+const OWN: [&str; 2] = [".agents", ".agent"];
+const MAX_DEPTH: usize = 4;
+const MAX_FOLDERS: usize = 2_000;
+const MAX_NAME: usize = 64;
+const MAX_DESCRIPTION: usize = 1_024;
+const MIN_DESCRIPTION: usize = 40;
+/// Bytes of the list in the prompt.
+const MAX_CATALOGUE: usize = 8_000;
+const INTRODUCTION: &str = "\n\n# Skills\n\nInstructions for some kinds of work. Before such work, call `activate_skill` with the name and follow \
+                            what it returns.\n\n";
+
+#[cfg(test)]
+mod tests;
