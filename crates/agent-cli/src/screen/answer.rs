@@ -17,7 +17,7 @@ pub(crate) fn read(line: &str, question: &ApprovalQuestion, asker: Asker) -> Res
     let allow = |scope, arguments| Ok(ApprovalAnswer::Allow { scope, arguments });
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match (word, rest.trim()) {
-        ("a" | "all" | "s" | "session" | "r" | "rule" | "k" | "keep", _) if asker == Asker::Hook => {
+        ("a" | "all" | "s" | "session" | "rule" | "k" | "keep", _) if asker == Asker::Hook => {
             Err(String::from("a hook asked, and no rule overrides it: answer y or n"))
         }
         ("y" | "yes", "") => allow(ApprovalScope::Once, None),
@@ -27,7 +27,11 @@ pub(crate) fn read(line: &str, question: &ApprovalQuestion, asker: Asker) -> Res
             Err(_) => allow(ApprovalScope::Once, None),
         },
         ("s" | "session", rule) => allow(ApprovalScope::Session(covering(rule, question)?), None),
-        ("r" | "rule" | "k" | "keep", rule) => allow(ApprovalScope::Always(covering(rule, question)?), None),
+        // As a key it refuses, so as a line it does not allow.
+        ("r", _) => {
+            Err(String::from("`r` is no answer: `n REASON` says no with a reason, `k` allows it and keeps the rules"))
+        }
+        ("rule" | "k" | "keep", rule) => allow(ApprovalScope::Always(covering(rule, question)?), None),
         ("e" | "edit", text) if !text.is_empty() => match Arguments::parse(text) {
             Ok(arguments) => allow(ApprovalScope::Once, Some(arguments)),
             Err(error) => Err(format!("these arguments are not valid: {error}")),
@@ -95,7 +99,7 @@ pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str, 
     let rules: Vec<String> = offered(question).iter().map(|rule| format!("`{}`", inline(&rule.to_string()))).collect();
     let rules = rules.join(", ");
     let (keep, own) = match by {
-        By::Line => ("r", "s RULE"),
+        By::Line => ("k", "s RULE"),
         By::Key => (":k", ":s RULE"),
     };
     lines.push(if rules.is_empty() {
@@ -175,7 +179,7 @@ mod tests {
     #[test]
     fn what_was_not_shown_whole_is_not_allowed() {
         let question = command("git status", Some(&["git status"]));
-        for line in ["y", "yes", "a", "all", "s", "r", "s bash", "r bash(git:*)", ""] {
+        for line in ["y", "yes", "a", "all", "s", "k", "s bash", "k bash(git:*)", ""] {
             assert!(read_unseen(line, &question, Asker::Policy).is_err(), "{line}");
         }
         assert!(read_unseen("y", &question, Asker::Policy).unwrap_err().contains("see the whole call"));
@@ -204,18 +208,30 @@ mod tests {
         assert_eq!(scope("y"), ApprovalScope::Once);
         assert_eq!(scope("a"), ApprovalScope::Session(rule("bash")));
         assert_eq!(scope("s"), ApprovalScope::Session(rule("bash(git status:*)")));
-        assert_eq!(scope("r bash(git:*)"), ApprovalScope::Always(rule("bash(git:*)")));
+        assert_eq!(scope("k bash(git:*)"), ApprovalScope::Always(rule("bash(git:*)")));
         let edited = read("e {\"command\": \"ls\"}", &question, Asker::Policy).unwrap();
         assert!(
             matches!(edited, ApprovalAnswer::Allow { arguments: Some(_), scope: ApprovalScope::Once }),
             "{edited:?}"
         );
         assert_eq!(read("n not now", &question, Asker::Hook), Ok(ApprovalAnswer::Deny { reason: "not now".into() }));
-        for line in ["", "Y", "yes please", "s bash(rm:*)", "r edit_file", "s bash(", "e", "e {", "e []", "s bash(git)"]
-        {
+        for line in [
+            "",
+            "Y",
+            "yes please",
+            "s bash(rm:*)",
+            "k edit_file",
+            "r",
+            "r bash(git:*)",
+            "s bash(",
+            "e",
+            "e {",
+            "e []",
+            "s bash(git)",
+        ] {
             assert!(read(line, &question, Asker::Policy).is_err(), "{line}");
         }
-        for line in ["s", "a", "r", "s bash", "all"] {
+        for line in ["s", "a", "k", "s bash", "all"] {
             assert!(read(line, &question, Asker::Hook).unwrap_err().contains("a hook asked"), "{line}");
         }
         assert!(read("s", &command("$(x)", None), Asker::Policy).is_err());

@@ -132,7 +132,7 @@ impl Printer {
     /// What a person has to know of the result besides the answer.
     fn tell(&mut self, result: &RunResult, options: &Options) {
         if let Some(error) = &result.error {
-            self.view.error(error);
+            self.view.last_error(error);
         }
         for denial in &result.permission_denials {
             self.view.error(&denial.line());

@@ -58,6 +58,8 @@ impl Drop for Signals {
 
 /// Whether somebody listens, or did.
 static IS_HEARD: AtomicBool = AtomicBool::new(false);
+/// Whether a session listens, or did: a question before it no longer ends the program.
+static IS_TAKEN_OVER: AtomicBool = AtomicBool::new(false);
 static LEFT: Mutex<Option<mpsc::UnboundedReceiver<Signal>>> = Mutex::new(None);
 
 /// Listens from now on. Signals that come while nobody looks are kept. From now on they no longer end the program by themselves, so nothing
@@ -65,6 +67,7 @@ static LEFT: Mutex<Option<mpsc::UnboundedReceiver<Signal>>> = Mutex::new(None);
 pub(crate) fn listen() -> Result<Signals, Failure> {
     terminal::queue()?;
     IS_HEARD.store(true, Ordering::Relaxed);
+    IS_TAKEN_OVER.store(true, Ordering::Relaxed);
     let coming = streams().map_err(|error| Failure::internal(format!("cannot listen for signals: {error}")))?;
     Ok(Signals { coming: Some(coming) })
 }
@@ -84,7 +87,9 @@ pub(crate) fn end_in_order() -> Result<(), Failure> {
         runtime.block_on(async {
             let Ok(mut coming) = streams() else { return };
             let _ = ready.send(());
-            if let Some(signal) = coming.recv().await {
+            if let Some(signal) = coming.recv().await
+                && !IS_TAKEN_OVER.load(Ordering::Relaxed)
+            {
                 terminal::give_back();
                 std::process::exit(i32::from(signal.failure().code));
             }

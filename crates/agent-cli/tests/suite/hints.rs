@@ -64,4 +64,6 @@ fn a_run_that_no_limit_ended_keeps_its_limits() {
     let scratch = Scratch::new();
     let ended = scratch.run(&model, &["-p", "x", "--max-turns", "7"]);
     assert!(ended.assert_code(41).err.contains("--max-turns 7"), "{ended:#?}");
+    let errors: Vec<&str> = ended.err.lines().filter(|line| line.contains("401")).collect();
+    assert_eq!(errors.len(), 1, "an error is said once: {errors:?}");
 }

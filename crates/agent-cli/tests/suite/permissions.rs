@@ -75,7 +75,7 @@ fn a_rule_is_kept_in_the_users_file_and_nowhere_else() {
     let scratch = Scratch::repository();
     scratch.configure("# mine\nmodel = \"scripted-model\" # this one\n");
     let model = Model::script([bash("touch b.txt"), Step::text("So be it.")]);
-    let ended = answered(&scratch, &model, &[], "r bash(touch:*)");
+    let ended = answered(&scratch, &model, &[], "k bash(touch:*)");
     ended.assert_code(0).assert_says("saved in");
     let kept = fs::read_to_string(scratch.path("config").join("config.toml")).unwrap();
     assert_eq!(kept, "# mine\nmodel = \"scripted-model\" # this one\nallow = [\"bash(touch:*)\"]\n");
@@ -100,7 +100,7 @@ fn a_rule_that_cannot_be_kept_holds_for_the_session() {
     running.write("go\n");
     running.wait_for(ASKED);
     scratch.configure("allow = 3\n");
-    running.write("r\n");
+    running.write("k\n");
     running.wait_for("So be it.");
     running.close_stdin();
     running.end().assert_code(0).assert_says("the rule applies to this session only");

@@ -339,7 +339,7 @@ fn what_was_not_shown_whole_cannot_be_allowed() {
     let far: String = (0..150).map(|number| format!("true {number}\n")).collect();
     let call = || command(&format!("{far}touch b.txt"));
     for (answers, is_run, expected) in [
-        (&["y", "a", "r bash", "", "y", "", "y"][..], true, 4),
+        (&["y", "a", "k bash", "", "y", "", "y"][..], true, 4),
         (&["y", "rest", "y"], true, 1),
         (&["y", "n"], false, 1),
         (&["", "n"], false, 0),

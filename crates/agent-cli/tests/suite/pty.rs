@@ -3,6 +3,8 @@
 use crate::support::{Model, Running, Scratch, Wire, eventually, lives};
 use agent_testkit::http::Step;
 use serde_json::json;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::time::Duration;
 
@@ -12,7 +14,8 @@ pub(crate) fn on_terminal(scratch: &Scratch, model: &Model, arguments: &str) -> 
 }
 
 pub(crate) fn command_on_terminal(scratch: &Scratch, arguments: &str) -> Option<Running> {
-    program_on_terminal(scratch, &format!("{} {arguments}", env!("CARGO_BIN_EXE_agent")))
+    // A shell that stays would end by an interrupt that the program answers.
+    program_on_terminal(scratch, &format!("exec {} {arguments}", env!("CARGO_BIN_EXE_agent")))
 }
 
 #[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
@@ -82,6 +85,32 @@ fn an_interrupt_stops_the_turn_and_two_leave() {
     running.write("\x03");
     running.end().assert_code(130);
     model.assert_valid();
+}
+
+/// A person who types between two interrupts does not leave with the second, and a draft that an interrupt took is found with Up.
+#[test]
+fn only_two_interrupts_in_a_row_leave() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::hang(), Step::text("I am back.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("first\r");
+    model.wait_for_requests(1);
+    running.write("\x1b");
+    running.wait_for("stopped");
+    for draft in ["one", "two"] {
+        running.write(draft);
+        running.wait_for_screen(|screen| screen.contains(&format!("\n> {draft}\n")));
+        running.write("\x03");
+        running.wait_for_screen(|screen| screen.contains("\n>\n"));
+    }
+    running.write("\x1b[A");
+    running.wait_for_screen(|screen| screen.contains("\n> two\n"));
+    running.write("\x03");
+    running.wait_for_screen(|screen| screen.contains("\n>\n"));
+    running.write("\x03");
+    running.end().assert_code(130);
+    assert_eq!(model.requests().len(), 1);
 }
 
 #[test]
@@ -238,6 +267,33 @@ fn arguments_are_changed_in_an_editor() {
     assert!(scratch.work("c.txt").exists() && !scratch.work("b.txt").exists());
 }
 
+/// Arguments that are not valid are not lost: the editor begins with them.
+#[test]
+fn arguments_that_are_not_valid_are_edited_further() {
+    let scratch = Scratch::new();
+    let model = asks_to_write();
+    let flags = model.flags(Wire::Anthropic).join(" ");
+    // The first time a quote is lost and the name changes, the second time the quote comes back.
+    let sed = r#"sed -i -e 's/"b.txt"/"c.txt/;t' -e 's/"c.txt\(,*\)$/"c.txt"\1/'"#;
+    fs::write(scratch.path("edit"), format!("#!/bin/sh\n{sed} \"$1\"\n")).unwrap();
+    fs::set_permissions(scratch.path("edit"), fs::Permissions::from_mode(0o755)).unwrap();
+    let editor = scratch.path("edit").display().to_string();
+    let line = format!("EDITOR={editor} {} {flags}", env!("CARGO_BIN_EXE_agent"));
+    let Some(mut running) = program_on_terminal(&scratch, &line) else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    running.wait_for("answer: ");
+    running.write("e");
+    running.wait_for("these arguments are not valid");
+    running.write("e");
+    at_rest_after(&running, "That is all.");
+    // What it says of the change is about the file that was written.
+    running.write("\x04");
+    let ended = running.end();
+    assert!(scratch.work("c.txt").exists() && !scratch.work("b.txt").exists());
+    assert!(!ended.assert_code(0).out.rsplit("answer: ").next().unwrap().contains("b.txt (new"), "{ended:#?}");
+}
+
 fn asks_to_write() -> Model {
     Model::script([Step::call("write_file", json!({"path": "b.txt", "content": "two\n"})), Step::text("That is all.")])
 }
@@ -302,7 +358,7 @@ fn closing_the_terminal_on_a_question_is_no_answer() {
         running.signal("KILL");
         running.end();
         eventually("its end", || !lives(&model.server().url()));
-        let journal = std::fs::read_to_string(&scratch.journals()[0]).unwrap();
+        let journal = fs::read_to_string(&scratch.journals()[0]).unwrap();
         assert!(!journal.contains("ApprovalAnswered"), "{journal}");
         assert_eq!(model.requests().len(), 1, "nothing went on without an answer");
     }

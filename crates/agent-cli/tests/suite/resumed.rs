@@ -90,6 +90,10 @@ fn a_session_is_chosen_from_a_list() {
     running.wait_for_screen(|screen| screen.contains("red fruit: about apples") && screen.contains("about pears"));
     running.write("fruit\r");
     running.wait_for("session apples");
+    // The list no longer decides what an interrupt means.
+    running.wait_for_screen(|screen| screen.contains("cost unknown") && !screen.contains("working"));
+    running.write("\x03");
+    running.wait_for("Ctrl-C again quits");
     running.write("/resume pe\r");
     running.wait_for("session pears");
     running.write("/resume\r");

@@ -225,7 +225,13 @@ fn another_model_answers_the_next_message() {
 #[test]
 fn a_check_is_added_between_messages() {
     let scratch = Scratch::repository();
-    let steps = [Step::text("To the first."), Step::text("Done."), write("fixed.txt", ""), Step::text("Now it is.")];
+    let steps = [
+        Step::text("To the first."),
+        Step::text("Done."),
+        write("fixed.txt", ""),
+        Step::text("Now it is."),
+        Step::text("You are welcome."),
+    ];
     let model = Model::script(steps);
     let Some(mut running) = at_rest(&scratch, &model, "--permission-mode accept-edits") else { return };
     running.write("/verify\r");
@@ -235,6 +241,13 @@ fn a_check_is_added_between_messages() {
     running.write("fix it\r");
     running.wait_for_screen(|screen| screen.contains("  kept: the command ended with exit code 0\n>"));
     assert_eq!(model.requests().len(), 4);
+    // It would fail now, and is not checked any more.
+    std::fs::remove_file(scratch.work("fixed.txt")).unwrap();
+    running.write("/verify off\r");
+    running.wait_for("nothing is checked after a message");
+    running.write("thanks\r");
+    at_rest_after(&running, "You are welcome.");
+    assert_eq!(model.requests().len(), 5);
     quit(running);
 }
 

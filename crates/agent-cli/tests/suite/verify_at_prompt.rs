@@ -82,6 +82,8 @@ fn a_run_that_was_killed_goes_on_at_the_prompt() {
     };
     let mut running = resume(&[]);
     running.wait_for("1 commitment, 1 gap report");
+    // A message stops the check that runs, which may not have looked yet.
+    eventually("the look of the resumed run", || scratch.read("looks").lines().count() >= 3);
     running.write("thanks\n");
     running.close_stdin();
     running.end().assert_code(0);

@@ -16,7 +16,6 @@ use crate::screen::job_control::Change;
 use crate::screen::keys::GiveUp;
 use crate::screen::terminal::{self, Notification, Raw, Region, clean};
 use crate::session::kept::store;
-use agent_core::permission::ApprovalQuestion;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -126,6 +125,8 @@ impl Desk {
 impl Screen {
     /// A key was pressed, or something was pasted. Returns whether to leave.
     pub(super) fn edited(&mut self, input: &Input) -> bool {
+        // A person who types does not mean to leave: the next Ctrl-C is a first one.
+        self.last_interrupt = None;
         let is_taken = self.pressed(input);
         self.desk.iter_mut().for_each(|desk| desk.last_key = Some(Instant::now()));
         if is_taken {
@@ -157,7 +158,10 @@ impl Screen {
             Wish::Leave => {
                 self.view.tell("Ctrl-D quits only at rest: Ctrl-C or Esc stops the turn, Ctrl-C twice quits");
             }
-            Wish::Stop if self.is_working() && !self.is_stopping() => drop(self.interrupt()),
+            Wish::Stop if self.is_working() && !self.is_stopping() => {
+                self.interrupt();
+                self.last_interrupt = None;
+            }
             Wish::Stop if self.is_idle() => self.escape_at_rest(),
             Wish::Stop => {}
             Wish::Write => self.write_elsewhere(),
@@ -294,12 +298,12 @@ impl Screen {
     }
 
     /// Opens the arguments of a call in the person's editor. Returns whether there is one.
-    pub(super) fn edit_elsewhere(&mut self, asked: &ApprovalQuestion) -> bool {
+    pub(super) fn edit_elsewhere(&mut self, open: &question::Open) -> bool {
         let (Some(program), Some(desk)) = (own_editor(), self.desk.as_mut()) else {
             self.view.tell("e opens the arguments in your editor: set VISUAL or EDITOR, or type `:` and `e {…}`");
             return false;
         };
-        desk.write(program, question::pretty(asked.call.arguments.as_str()), ".json");
+        desk.write(program, open.to_edit(), ".json");
         true
     }
 

@@ -315,6 +315,7 @@ impl Screen {
         }
         if self.is_idle() {
             let line_end = if self.desk.is_some() { "" } else { "\n" };
+            self.keep_draft();
             self.desk.iter_mut().for_each(|desk| desk.editor.clear());
             self.view.tell(&format!("{line_end}Ctrl-C again quits; the session is kept"));
             self.prompt("> ");

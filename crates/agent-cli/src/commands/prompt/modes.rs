@@ -135,7 +135,10 @@ pub(super) fn permissions(screen: &mut Screen, _: &str) -> bool {
 }
 
 pub(super) fn verify(screen: &mut Screen, argument: &str) -> bool {
-    if !argument.is_empty() {
+    if argument == "off" {
+        screen.commitments.clear();
+        screen.handle.bind(LifecycleConfig { is_renewed: true, ..LifecycleConfig::headless(Vec::new()) });
+    } else if !argument.is_empty() {
         screen.commitments.push(Commitment::of_command(argument, PATIENCE_MS));
         let all = screen.commitments.clone();
         screen.handle.bind(LifecycleConfig { is_renewed: true, ..LifecycleConfig::headless(all) });

@@ -10,6 +10,7 @@ use crate::screen::lines::Line;
 use crate::screen::sheet::{Row, Sheet, wrapped};
 use crate::screen::terminal::{self, Tint, clean, forget_half_typed_line, inline, unmistakable};
 use crate::screen::view::call_line;
+use agent_core::conversation::ToolCall;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use std::time::{Duration, Instant};
 use termina::event::{KeyCode, KeyEventKind, Modifiers};
@@ -25,6 +26,8 @@ pub(super) struct Open {
     changes: Option<Changes>,
     /// How it is answered now.
     pub(super) entry: Entry,
+    /// The arguments as the person's editor left them, where they were not valid.
+    edited: Option<String>,
     /// From then on keys and lines count.
     ready: Instant,
     /// When the answer is asked for, where a line gives it and that was not done yet.
@@ -35,6 +38,11 @@ impl Open {
     /// What asks for the answer.
     const fn label(&self) -> &'static str {
         if self.sheet.is_seen() { ANSWER } else { MORE }
+    }
+
+    /// What the person's editor begins with.
+    pub(super) fn to_edit(&self) -> String {
+        self.edited.clone().unwrap_or_else(|| pretty(self.question.call.arguments.as_str()))
     }
 }
 
@@ -76,7 +84,7 @@ impl Screen {
         let changes = Changes::of(&question.call, &self.directory);
         let sheet = changes.as_ref().map_or_else(|| Sheet::of(&question.call), Sheet::of_changes);
         let entry = if self.desk.is_some() { Entry::Key } else { Entry::Line };
-        Open { question, answer, sheet, changes, entry, ready: Instant::now(), prompt_at: None }
+        Open { question, answer, sheet, changes, entry, edited: None, ready: Instant::now(), prompt_at: None }
     }
 
     /// Writes a line of a question in rows of the terminal's width: text of the model cannot pass for a row of its own.
@@ -187,7 +195,7 @@ impl Screen {
             Some(Key::Stop) => return self.stop(),
             Some(Key::Reason) => open.entry = Entry::Reason,
             Some(Key::Line) => open.entry = Entry::Line,
-            Some(Key::Edit) if self.edit_elsewhere(&open.question) => open.entry = Entry::Editor,
+            Some(Key::Edit) if self.edit_elsewhere(&open) => open.entry = Entry::Editor,
             Some(Key::Edit) | None => {}
         }
         self.question = Some(open);
@@ -202,6 +210,7 @@ impl Screen {
             self.put(Tint::Dim, "  the arguments are as they were");
             self.question = Some(open);
         } else {
+            open.edited = Some(text.to_owned());
             self.answer(&format!("e {}", text.trim()), open);
         }
     }
@@ -244,8 +253,15 @@ impl Screen {
             }
             // An approval that was withdrawn meanwhile needs no answer.
             Ok(given) => {
-                if let ApprovalAnswer::Allow { arguments: None, .. } = given {
-                    self.view.change_was_shown(&open.question.call.id);
+                match &given {
+                    ApprovalAnswer::Allow { arguments: None, .. } => {
+                        self.view.change_was_shown(&open.question.call.id);
+                    }
+                    ApprovalAnswer::Allow { arguments: Some(arguments), .. } => {
+                        let call = ToolCall { arguments: arguments.clone(), ..open.question.call.clone() };
+                        self.view.change_is_another(&call);
+                    }
+                    ApprovalAnswer::Deny { .. } | ApprovalAnswer::Nobody => {}
                 }
                 drop(open.answer.send(self.keeping(given)));
             }

@@ -186,8 +186,8 @@ pub(super) const BUILTINS: &[Builtin] = &[
     Builtin {
         name: "verify",
         aliases: &[],
-        arguments: "[CMD]",
-        help: "has CMD succeed after each message before the work counts as done; without CMD, shows what is checked",
+        arguments: "[CMD|off]",
+        help: "has CMD, too, succeed after each message before the work counts as done; `off` ends the checks; without CMD, shows them",
         when: When::AtRest,
         run: modes::verify,
     },

@@ -130,7 +130,7 @@ impl Sitting {
         screen.view.spent(session.ledger(), session.has_open_cost());
         if !id.is_empty() {
             let command = resume_command(&id, &options, Raise::of(session).as_ref());
-            screen.view.tell(&format!("to resume: {command}"));
+            screen.view.tell_whole(&format!("to resume: {command}"));
         }
         if let End::JournalFailed(error) = end {
             return Err(Failure::internal(error));

@@ -47,6 +47,8 @@ pub(crate) struct View {
     markdown: Option<Markdown>,
     /// What the model has thought since it was last said.
     thinking: String,
+    /// The error that was shown last.
+    told_error: Option<String>,
 }
 
 /// A call that runs.
@@ -94,6 +96,7 @@ impl View {
             directory: None,
             changes: BTreeMap::new(),
             folded: None,
+            told_error: None,
             markdown: None,
             thinking: String::new(),
         }
@@ -112,6 +115,12 @@ impl View {
     /// The person was shown what this call changes.
     pub(crate) fn change_was_shown(&mut self, call: &CallId) {
         self.changes.remove(call);
+    }
+
+    /// The person gave the call other arguments: it changes what these say.
+    pub(crate) fn change_is_another(&mut self, call: &ToolCall) {
+        self.changes.remove(&call.id);
+        self.look_ahead(&[Block::Call(call.clone())]);
     }
 
     /// Shows all of what was shown in part: the newest first, then the one before.
@@ -236,6 +245,14 @@ impl View {
         self.tell_below(line, 2);
     }
 
+    /// A line that the person may copy: the terminal breaks it, and copies it whole.
+    pub(crate) fn tell_whole(&mut self, line: &str) {
+        if self.level > Level::Quiet {
+            self.end_line();
+            self.style.say(Tint::Dim, line);
+        }
+    }
+
     /// A line whose further rows begin below the column where its text does, where the terminal's width is known.
     pub(crate) fn tell_below(&mut self, line: &str, column: usize) {
         if self.level > Level::Quiet {
@@ -245,8 +262,16 @@ impl View {
         }
     }
 
+    /// The error that a run ended with, unless it was shown when it came.
+    pub(crate) fn last_error(&mut self, message: &str) {
+        if self.told_error.as_deref() != Some(message) {
+            self.error(message);
+        }
+    }
+
     /// An error, whatever the level.
     pub(crate) fn error(&mut self, message: &str) {
+        self.told_error = Some(message.to_owned());
         self.end_line();
         self.style.say(Tint::Red, &format!("agent: {message}"));
     }
