@@ -9,6 +9,8 @@ use crate::config::rule_patterns;
 use crate::config::settings::{Settings, from_options, limits_of_user, users_mode};
 use crate::failure::Failure;
 use crate::hooks::trust;
+use crate::model::asked::Models;
+use crate::model::effort::Wish;
 use crate::model::keys::{key_variable, variable};
 use crate::model::provider::{self, base_url_variable, shown_url};
 use crate::screen::terminal::{inline, print, print_json};
@@ -116,6 +118,7 @@ fn of_provider(settings: &Settings, options: &Options) -> Vec<Told> {
         value: json!(settings.model),
         source: said(options.model.is_some(), user.model.is_some(), "the only one that the provider lists"),
     });
+    told.extend(of_model(settings, options));
     told.push(Told {
         key: "fallback_models",
         value: json!(settings.fallback_models),
@@ -130,6 +133,26 @@ fn of_provider(settings: &Settings, options: &Options) -> Vec<Told> {
         Told { key, value: json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)), source }
     }));
     told
+}
+
+/// What the first model is asked with, as far as that is known without asking a server for its models.
+fn of_model(settings: &Settings, options: &Options) -> Vec<Told> {
+    let user = &settings.user;
+    let id = settings.model.as_deref().unwrap_or_default();
+    let entry = user.models.get(id);
+    let by_user = user.effort.is_some() || entry.is_some_and(|entry| entry.effort.is_some());
+    let asked = provider::reach_of(settings).and_then(|reach| Models::new(settings, reach).all(id, [].iter()));
+    let (effort, tokens, otherwise) = match asked.as_deref() {
+        Ok([model, ..]) => (json!(Wish::of(model.effort).name()), json!(model.max_output_tokens), BUILT_IN.to_owned()),
+        Ok([]) => (Value::Null, Value::Null, BUILT_IN.to_owned()),
+        Err(failure) => (Value::Null, Value::Null, failure.message.lines().next().unwrap_or_default().to_owned()),
+    };
+    let is_configured =
+        user.max_output_tokens.is_some() || entry.is_some_and(|entry| entry.max_output_tokens.is_some());
+    vec![
+        Told { key: "effort", value: effort, source: said(options.effort.is_some(), by_user, &otherwise) },
+        Told { key: "max_output_tokens", value: tokens, source: said(false, is_configured, &otherwise) },
+    ]
 }
 
 fn of_permissions(settings: &Settings, options: &Options, repository: &RepositoryConfig) -> Vec<Told> {

@@ -5,6 +5,7 @@ use crate::config::options::{ProviderName, Sandbox};
 use crate::config::places::Places;
 use crate::config::units::{self, DurationMs};
 use crate::failure::Failure;
+use crate::model::effort::Wish;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Rule};
 use agent_hooks::SettingsFile;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::{self, Read};
+use std::num::NonZeroU32;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +29,9 @@ pub(crate) struct UserConfig {
     /// The variable with the key for `base_url`.
     pub(crate) api_key_env: Option<String>,
     pub(crate) fallback_models: Vec<String>,
+    /// How much models are to think, and how long their answers may be; of each model that says nothing else.
+    pub(crate) effort: Option<Wish>,
+    pub(crate) max_output_tokens: Option<NonZeroU32>,
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) allow: Vec<Rule>,
     pub(crate) deny: Vec<Rule>,
@@ -286,7 +291,8 @@ pub(crate) enum OnFailureWord {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ModelEntry {
-    pub(crate) max_output_tokens: Option<u32>,
+    pub(crate) max_output_tokens: Option<NonZeroU32>,
+    pub(crate) effort: Option<Wish>,
     pub(crate) context_window_tokens: Option<u64>,
     /// US dollars for a million tokens.
     pub(crate) input_usd: Option<Amount>,

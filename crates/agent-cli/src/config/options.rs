@@ -2,6 +2,7 @@
 
 use crate::config::units::{DurationMs, NanoUsd};
 use crate::failure::Failure;
+use crate::model::effort::Wish;
 use agent_core::lifecycle::Commitment;
 use agent_core::permission::{PermissionMode, Rule};
 use clap::{Args, ValueEnum};
@@ -28,6 +29,10 @@ pub(crate) struct Options {
     /// The provider's URL; on its own it implies `--provider openai`. OpenAI URLs end in `/v1`, Anthropic URLs do not.
     #[arg(help_heading = MODEL, long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// How much the model is to think. Which of these it knows depends on the model; with `default` its server decides. Default: the
+    /// configured effort, or the model's usual one.
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub(crate) effort: Option<Wish>,
     /// Environment variable that holds the key for this server; `-` sends no key. Without this option, a provider's usual key goes only
     /// to that provider's own hosts.
     #[arg(help_heading = MODEL, long, value_name = "NAME")]

@@ -12,6 +12,7 @@ use crate::hooks::formatters;
 use crate::hooks::places::{self, Ground};
 use crate::hooks::programs::Trust;
 use crate::hooks::trust;
+use crate::model::effort::Wish;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
 use crate::session::own::{HEADLESS_MODEL_CALLS, HEADLESS_TOOL_CALLS};
@@ -40,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) is_quiet: bool,
     pub(crate) model: Option<String>,
     pub(crate) fallback_models: Vec<String>,
+    /// What the flag says of the effort.
+    pub(crate) effort: Option<Wish>,
     pub(crate) tape: Tape,
     pub(crate) limits: Limits,
     /// How long answers of the provider are waited for.
@@ -110,6 +113,7 @@ impl Settings {
             } else {
                 options.fallback_model.clone()
             },
+            effort: options.effort,
             tape,
             limits,
             timeouts: timeouts(options, &user),

@@ -95,7 +95,7 @@ pub(crate) fn named(settings: &Settings) -> Vec<String> {
 }
 
 /// Whether a server is the provider's own, at which no other can listen.
-fn is_own(name: ProviderName, server: &Server) -> bool {
+pub(crate) fn is_own(name: ProviderName, server: &Server) -> bool {
     let domain = own_host(name).trim_start_matches("api.");
     let is_below = server.host.strip_suffix(domain).is_some_and(|before| before.is_empty() || before.ends_with('.'));
     server.is_default || (server.is_encrypted && is_below)

@@ -3,6 +3,8 @@
 use crate::config::options::ProviderName;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
+use crate::model::asked::{Models, as_recorded};
+use crate::model::effort::{self, Reach};
 use crate::model::keys::{self, CONFIGURATION, key_variable, variable};
 use crate::model::paced::{Paced, Unread};
 use crate::model::secrets;
@@ -12,7 +14,7 @@ use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;
 use agent_llm::{
-    AnthropicProvider, ConfigError, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, ReplayProvider,
+    AnthropicProvider, Asked, ConfigError, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, ReplayProvider,
     WaitSettings,
 };
 use std::sync::Arc;
@@ -22,6 +24,8 @@ use std::time::Duration;
 pub(crate) struct Chosen {
     pub(crate) provider: Arc<dyn LlmProvider>,
     pub(crate) models: Vec<ModelConfig>,
+    /// The server that they are asked through.
+    pub(crate) reach: Reach,
     /// Values that must not be shown anywhere.
     pub(crate) secrets: Vec<String>,
 }
@@ -40,7 +44,8 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
     secrets.extend(keys::named(settings));
     if let Tape::Replay(provider, recorded) = &settings.tape {
         let models = recorded_models(settings, recorded)?;
-        return Ok(Chosen { provider: Arc::<ReplayProvider>::clone(provider), models, secrets });
+        let provider = Arc::<ReplayProvider>::clone(provider);
+        return Ok(Chosen { provider, models, reach: Reach::default(), secrets });
     }
     let name = name(settings)?;
     let (base_url, from) = base_url(settings, name);
@@ -51,21 +56,22 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
     (config.api_key, config.key_variable) = (key.value, key.variable);
     say_proxy(settings, name, &config);
     config.recorder = settings.tape.recorder(&secrets)?;
+    let reach = reach(name, &config)?;
     match name {
         ProviderName::Anthropic => {
             let provider = AnthropicProvider::new(config).map_err(|error| wrong(&error))?;
-            let models = models_of(settings, provider.list_models()).await?;
-            Ok(Chosen { provider: Arc::new(provider), models, secrets })
+            let models = models_of(settings, reach, provider.list_models()).await?;
+            Ok(Chosen { provider: Arc::new(provider), models, reach, secrets })
         }
         ProviderName::OpenAi => {
             let provider = OpenAiProvider::new(config).map_err(|error| wrong(&error))?;
-            let models = models_of(settings, provider.list_models()).await?;
-            Ok(Chosen { provider: Arc::new(provider), models, secrets })
+            let models = models_of(settings, reach, provider.list_models()).await?;
+            Ok(Chosen { provider: Arc::new(provider), models, reach, secrets })
         }
         ProviderName::OpenAiResponses => {
             let provider = OpenAiResponsesProvider::new(config).map_err(|error| wrong(&error))?;
-            let models = models_of(settings, provider.list_models()).await?;
-            Ok(Chosen { provider: Arc::new(provider), models, secrets })
+            let models = models_of(settings, reach, provider.list_models()).await?;
+            Ok(Chosen { provider: Arc::new(provider), models, reach, secrets })
         }
         ProviderName::Replay => Err(Failure::config("cannot replay a recording: name it with `--replay FILE`")),
     }
@@ -88,27 +94,48 @@ pub(crate) fn base_url(settings: &Settings, name: ProviderName) -> (String, Stri
     }
 }
 
-/// The models of a recording: it was made with those, unless others are named.
-fn recorded_models(settings: &Settings, recorded: &[String]) -> Result<Vec<ModelConfig>, Failure> {
-    let first = settings.model.as_ref().or_else(|| recorded.first());
-    let first = first.ok_or_else(|| Failure::input("cannot replay the recording: it has no calls"))?;
-    if settings.fallback_models.is_empty() {
-        let others = recorded.iter().filter(|other| *other != first);
-        return models(settings, first, others);
+/// The server that a run with these settings would ask.
+pub(crate) fn reach_of(settings: &Settings) -> Result<Reach, Failure> {
+    if settings.tape.is_played() {
+        return Ok(Reach::default());
     }
-    models(settings, first, settings.fallback_models.iter())
+    let name = name(settings)?;
+    let (base_url, _) = base_url(settings, name);
+    reach(name, &ProviderConfig { base_url, ..ProviderConfig::default() })
+}
+
+/// The server of a provider that is reached so.
+fn reach(name: ProviderName, config: &ProviderConfig) -> Result<Reach, Failure> {
+    let server = config.server().map_err(|error| wrong(&error))?;
+    Ok(Reach { format: effort::format(name), is_own: keys::is_own(name, &server) })
+}
+
+/// The models of a recording: it was made with those, unless others are named. They are asked as they were.
+fn recorded_models(settings: &Settings, recorded: &[(String, Option<Asked>)]) -> Result<Vec<ModelConfig>, Failure> {
+    let ids: Vec<String> = recorded.iter().map(|(id, _)| id.clone()).collect();
+    let first = settings.model.as_ref().or_else(|| ids.first());
+    let first = first.ok_or_else(|| Failure::input("cannot replay the recording: it has no calls"))?;
+    let others = if settings.fallback_models.is_empty() { &ids } else { &settings.fallback_models };
+    let others = others.iter().filter(|other| *other != first);
+    let mut models = Models::new(settings, Reach::default()).all(first, others)?;
+    for model in &mut models {
+        let asked = recorded.iter().find(|(id, _)| *id == *model.id).and_then(|(_, asked)| *asked);
+        asked.into_iter().for_each(|asked| as_recorded(model, asked, settings.effort));
+    }
+    Ok(models)
 }
 
 /// The models that were named, or the only one that the server lists. The list is asked for only when it is needed.
 async fn models_of(
     settings: &Settings,
+    reach: Reach,
     listing: impl Future<Output = Result<Vec<String>, LlmError>>,
 ) -> Result<Vec<ModelConfig>, Failure> {
     let id = match &settings.model {
         Some(id) => id.clone(),
         None => only_model(listing).await?,
     };
-    models(settings, &id, settings.fallback_models.iter())
+    Models::new(settings, reach).all(&id, settings.fallback_models.iter())
 }
 
 pub(crate) fn name(settings: &Settings) -> Result<ProviderName, Failure> {
@@ -203,39 +230,6 @@ async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>
             )))
         }
     }
-}
-
-/// The models with what is known about them: the user's configuration before the built-in prices.
-pub(crate) fn models<'a>(
-    settings: &Settings,
-    first: &'a str,
-    others: impl Iterator<Item = &'a String>,
-) -> Result<Vec<ModelConfig>, Failure> {
-    let ids = std::iter::once(first).chain(others.map(String::as_str));
-    let known = ids.map(|id| {
-        let mut model = known_model(id);
-        if let Some(entry) = settings.user.models.get(id) {
-            let wrong = |what| Failure::config(format!("cannot read the price of the model {id}: {what}"));
-            model.price = entry.price().map_err(wrong)?.or(model.price);
-            model.context_window_tokens = entry.context_window_tokens;
-            model.max_output_tokens = entry.max_output_tokens.unwrap_or(model.max_output_tokens);
-        }
-        if settings.limits.max_cost_nano_usd.is_some() && model.price.is_none() {
-            return Err(Failure::config(format!(
-                "cannot keep the cost limit: the price of the model {id} is unknown; set `models.\"{id}\".input_usd` and `output_usd` \
-                 (US dollars per million tokens) in the configuration"
-            )));
-        }
-        Ok(model)
-    });
-    known.collect()
-}
-
-/// A model with its built-in price, if it has one.
-pub(crate) fn known_model(id: &str) -> ModelConfig {
-    let mut model = ModelConfig::new(id);
-    model.price = agent_core::budget::prices::lookup(id);
-    model
 }
 
 pub(crate) const fn base_url_variable(name: ProviderName) -> &'static str {

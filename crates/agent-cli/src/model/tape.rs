@@ -2,7 +2,7 @@
 
 use crate::config::options::{Options, ProviderName, ReplayMatch};
 use crate::failure::Failure;
-use agent_llm::{Cassette, CassetteError, Matching, Recorder, ReplayProvider};
+use agent_llm::{Asked, Cassette, CassetteError, Matching, Recorder, ReplayProvider};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -14,8 +14,8 @@ pub(crate) enum Tape {
     No,
     /// They are made and recorded.
     Record(PathBuf, OnceLock<Recorder>),
-    /// They are played.
-    Replay(Arc<ReplayProvider>, Vec<String>),
+    /// They are played; the models that were asked, and how.
+    Replay(Arc<ReplayProvider>, Vec<(String, Option<Asked>)>),
 }
 
 impl Tape {
@@ -28,7 +28,8 @@ impl Tape {
                 ));
             }
             let cassette = Cassette::read(path).map_err(failed)?;
-            let models = cassette.models().into_iter().map(str::to_owned).collect();
+            let models = cassette.models().into_iter();
+            let models = models.map(|model| (model.to_owned(), cassette.asked(model))).collect();
             let matching = match options.replay_match {
                 ReplayMatch::Exact => Matching::Exact,
                 ReplayMatch::Lenient => Matching::Lenient,

@@ -8,6 +8,7 @@ use crate::config::project::working_directory;
 use crate::config::settings::{Settings, users_config, users_mode};
 use crate::config::units::{DurationMs, NanoUsd};
 use crate::failure::Failure;
+use crate::model::effort::Wish;
 use crate::model::provider::{self, shown_url};
 use crate::screen::terminal::inline;
 use crate::session::kept::{failed, store};
@@ -112,6 +113,12 @@ fn take_models(options: &mut Options, config: &SessionConfig, said: &mut Vec<Str
     let Some(first) = ids.next().filter(|_| options.model.is_none()) else { return };
     said.push(inline(&first));
     options.model = Some(first);
+    // Another model may know other efforts.
+    if options.effort.is_none() {
+        let effort = config.models.first().and_then(|model| model.effort);
+        options.effort = Some(Wish::of(effort));
+        said.extend(effort.map(|effort| format!("effort {effort}")));
+    }
     if options.fallback_model.is_empty() {
         options.fallback_model = ids.collect();
     }

@@ -9,6 +9,7 @@ mod config_errors;
 mod configuration;
 mod custom_commands;
 mod demo;
+mod efforts;
 mod exit_codes;
 mod file_rules;
 mod hints;
