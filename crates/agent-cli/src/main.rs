@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     agent_exec::keep_to_itself();
     let _last_words = terminal::LastWords;
     terminal::take_over_panics();
-    terminal::keep_secret(secrets::redactor());
+    terminal::keep_secret(&secrets::redactor());
     let runtime = match threads::runtime() {
         Ok(runtime) => runtime,
         Err(failure) => return end(Err(failure)),

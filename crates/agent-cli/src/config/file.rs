@@ -1,8 +1,9 @@
 //! Configuration files: what a user may say in one, and how one is read.
 
 use crate::LEFTOVERS;
-use crate::config::options::{ProviderName, Sandbox};
+use crate::config::options::Sandbox;
 use crate::config::places::Places;
+use crate::config::providers::{Alias, ProviderChoice, ProviderEntry};
 use crate::config::units::{self, DurationMs};
 use crate::failure::Failure;
 use crate::model::effort::Wish;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct UserConfig {
-    pub(crate) provider: Option<ProviderName>,
+    pub(crate) provider: Option<ProviderChoice>,
     pub(crate) model: Option<String>,
     pub(crate) base_url: Option<String>,
     /// The variable with the key for `base_url`.
@@ -47,6 +48,9 @@ pub(crate) struct UserConfig {
     pub(crate) formatters: Vec<FormatterEntry>,
     pub(crate) hooks: Vec<HookEntry>,
     pub(crate) models: BTreeMap<String, ModelEntry>,
+    /// Providers of the user's own, and short names of models.
+    pub(crate) providers: BTreeMap<String, ProviderEntry>,
+    pub(crate) aliases: BTreeMap<String, Alias>,
     pub(crate) jobs: crate::commands::job::config::JobsConfig,
     pub(crate) prompt: PromptConfig,
     /// Where entries stand, for messages.

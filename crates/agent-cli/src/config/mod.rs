@@ -6,6 +6,7 @@ pub(crate) mod kept_rules;
 pub(crate) mod options;
 pub(crate) mod places;
 pub(crate) mod project;
+pub(crate) mod providers;
 pub(crate) mod repository;
 pub(crate) mod rule_patterns;
 pub(crate) mod settings;

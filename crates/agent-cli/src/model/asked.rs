@@ -26,6 +26,11 @@ impl<'a> Models<'a> {
         Self { settings, reach, wish: settings.effort, is_strict: true }
     }
 
+    /// The same, where the model's name in the configuration says something of the effort.
+    pub(crate) fn or_wish(self, wish: Option<Wish>) -> Self {
+        Self { wish: self.wish.or(wish), ..self }
+    }
+
     /// The model, and those that take over from it.
     pub(crate) fn all(
         self,
@@ -73,7 +78,7 @@ impl<'a> Models<'a> {
         let (id, limit) = (&*model.id, model.max_output_tokens);
         let of_model = entry.and_then(|entry| entry.effort);
         let wrong = |unknown: effort::Unknown| Failure::config(unknown.to_string());
-        match (self.wish, of_model, self.settings.user.effort) {
+        match (self.wish, of_model, self.reach.said.or(self.settings.user.effort)) {
             (Some(wish), _, _) if is_strict => effort::strict(wish, id, self.reach, limit).map_err(wrong),
             (None, Some(wish), _) => effort::strict(wish, id, self.reach, limit).map_err(wrong),
             (Some(wish), _, _) | (None, None, Some(wish)) => Ok(effort::nearest(wish, id, self.reach, limit)),

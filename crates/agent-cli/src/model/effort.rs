@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! said of this model (--effort, /effort, [models.ID])   sent as said; what the model does not know is an error
-//! said of all models (`effort` of the configuration)    the nearest that the model knows
+//! said of all models (`effort` of a provider, or above) the nearest that the model knows
 //! nothing said, the maker's own server                  the model's usual effort, from the table of known models
 //! nothing said, another server                          nothing: it may not know the member
 //! ```
@@ -80,6 +80,10 @@ pub(crate) struct Reach {
     pub(crate) format: Option<Format>,
     /// Whether it is the model's maker's own.
     pub(crate) is_own: bool,
+    /// Whether it is on this machine.
+    pub(crate) is_local: bool,
+    /// What the provider's entry in the configuration says of the effort.
+    pub(crate) said: Option<Wish>,
 }
 
 /// Why an effort cannot be had of a model.
@@ -168,9 +172,13 @@ const LEAST_OUTPUT_TOKENS: u32 = 1_368;
 mod tests {
     use super::*;
 
-    const OWN: Reach = Reach { format: Some(Format::Anthropic), is_own: true };
-    const CHAT: Reach = Reach { format: Some(Format::OpenAiChat), is_own: true };
-    const OTHER: Reach = Reach { format: Some(Format::OpenAiChat), is_own: false };
+    const fn reach(format: Format, is_own: bool) -> Reach {
+        Reach { format: Some(format), is_own, is_local: false, said: None }
+    }
+
+    const OWN: Reach = reach(Format::Anthropic, true);
+    const CHAT: Reach = reach(Format::OpenAiChat, true);
+    const OTHER: Reach = reach(Format::OpenAiChat, false);
 
     #[test]
     fn what_is_said_of_a_model_is_sent_or_is_an_error_that_says_what_it_knows() {

@@ -2,6 +2,8 @@
 
 pub(crate) mod asked;
 pub(crate) mod effort;
+pub(crate) mod endpoint;
+pub(crate) mod given;
 pub(crate) mod keys;
 pub(crate) mod paced;
 pub(crate) mod provider;

@@ -5,17 +5,18 @@ use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::model::asked::{Models, as_recorded};
 use crate::model::effort::{self, Reach};
-use crate::model::keys::{self, CONFIGURATION, key_variable, variable};
+use crate::model::endpoint::Endpoint;
+use crate::model::keys;
 use crate::model::paced::{Paced, Unread};
 use crate::model::secrets;
 use crate::model::tape::Tape;
-use crate::screen::terminal::say;
+use crate::screen::terminal::{inline, say};
 use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;
 use agent_llm::{
     AnthropicProvider, Asked, ConfigError, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, ReplayProvider,
-    WaitSettings,
+    Timeouts, WaitSettings,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,43 +38,102 @@ impl Chosen {
     }
 }
 
+/// A provider that can be asked, and for its list of models.
+pub(crate) enum Client {
+    Anthropic(AnthropicProvider),
+    OpenAi(OpenAiProvider),
+    OpenAiResponses(OpenAiResponsesProvider),
+}
+
+impl Client {
+    fn new(protocol: ProviderName, config: ProviderConfig) -> Result<Self, Failure> {
+        match protocol {
+            ProviderName::Anthropic => {
+                AnthropicProvider::new(config).map(Self::Anthropic).map_err(|error| wrong(&error))
+            }
+            ProviderName::OpenAi => OpenAiProvider::new(config).map(Self::OpenAi).map_err(|error| wrong(&error)),
+            ProviderName::OpenAiResponses => {
+                OpenAiResponsesProvider::new(config).map(Self::OpenAiResponses).map_err(|error| wrong(&error))
+            }
+            ProviderName::Replay => Err(Failure::config("cannot replay a recording: name it with `--replay FILE`")),
+        }
+    }
+
+    pub(crate) async fn list_models(&self) -> Result<Vec<String>, LlmError> {
+        match self {
+            Self::Anthropic(provider) => provider.list_models().await,
+            Self::OpenAi(provider) => provider.list_models().await,
+            Self::OpenAiResponses(provider) => provider.list_models().await,
+        }
+    }
+
+    fn shared(self) -> Arc<dyn LlmProvider> {
+        match self {
+            Self::Anthropic(provider) => Arc::new(provider),
+            Self::OpenAi(provider) => Arc::new(provider),
+            Self::OpenAiResponses(provider) => Arc::new(provider),
+        }
+    }
+}
+
 /// Chooses by flag, configuration, or the only key that is set; a recording takes the place of all of them.
 pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
-    // The keys of other providers are secrets too, and whatever else the environment holds.
-    let mut secrets = secrets::of_environment();
-    secrets.extend(keys::named(settings));
     if let Tape::Replay(provider, recorded) = &settings.tape {
-        let models = recorded_models(settings, recorded)?;
+        let (models, secrets) = (recorded_models(settings, recorded)?, known_secrets(settings));
+        secrets::learn(&secrets);
         let provider = Arc::<ReplayProvider>::clone(provider);
         return Ok(Chosen { provider, models, reach: Reach::default(), secrets });
     }
-    let name = name(settings)?;
-    let (base_url, from) = base_url(settings, name);
-    secrets.extend(secrets::of_url(&base_url));
-    let timeouts = settings.timeouts;
-    let mut config = ProviderConfig { base_url, timeouts, wait_settings: wait_settings(), ..ProviderConfig::default() };
-    let key = keys::of(settings, name, &config, &from)?;
+    let endpoint = Endpoint::of(settings)?;
+    let (client, secrets) = connect(settings, &endpoint, settings.timeouts).await?;
+    say_proxy(settings, &endpoint);
+    let reach = reach(&endpoint)?;
+    let asked = match endpoint.model(settings) {
+        Some(asked) => asked,
+        None => settings.user.meant(&only_model(client.list_models()).await?),
+    };
+    let models = Models::new(settings, reach).or_wish(asked.effort);
+    let models = models.all(&asked.model, settings.fallback_models.iter())?;
+    Ok(Chosen { provider: client.shared(), models, reach, secrets })
+}
+
+/// A client for this provider with its key, and all that must not be shown.
+pub(crate) async fn connect(
+    settings: &Settings,
+    endpoint: &Endpoint<'_>,
+    timeouts: Timeouts,
+) -> Result<(Client, Vec<String>), Failure> {
+    let mut secrets = known_secrets(settings);
+    secrets.extend(secrets::of_url(&endpoint.base_url));
+    let mut config = config_of(endpoint);
+    (config.timeouts, config.wait_settings) = (timeouts, wait_settings());
+    let key = keys::of(settings, endpoint, &config).await?;
+    secrets.extend(key.value.clone());
+    secrets::learn(&secrets);
     (config.api_key, config.key_variable) = (key.value, key.variable);
-    say_proxy(settings, name, &config);
     config.recorder = settings.tape.recorder(&secrets)?;
-    let reach = reach(name, &config)?;
-    match name {
-        ProviderName::Anthropic => {
-            let provider = AnthropicProvider::new(config).map_err(|error| wrong(&error))?;
-            let models = models_of(settings, reach, provider.list_models()).await?;
-            Ok(Chosen { provider: Arc::new(provider), models, reach, secrets })
-        }
-        ProviderName::OpenAi => {
-            let provider = OpenAiProvider::new(config).map_err(|error| wrong(&error))?;
-            let models = models_of(settings, reach, provider.list_models()).await?;
-            Ok(Chosen { provider: Arc::new(provider), models, reach, secrets })
-        }
-        ProviderName::OpenAiResponses => {
-            let provider = OpenAiResponsesProvider::new(config).map_err(|error| wrong(&error))?;
-            let models = models_of(settings, reach, provider.list_models()).await?;
-            Ok(Chosen { provider: Arc::new(provider), models, reach, secrets })
-        }
-        ProviderName::Replay => Err(Failure::config("cannot replay a recording: name it with `--replay FILE`")),
+    Ok((Client::new(endpoint.protocol, config)?, secrets))
+}
+
+/// The keys of other providers are secrets too, and whatever else the environment and the configuration hold.
+fn known_secrets(settings: &Settings) -> Vec<String> {
+    let mut secrets = secrets::of_environment();
+    secrets.extend(keys::named(settings));
+    let headers = settings.user.providers.values().flat_map(|entry| &entry.headers);
+    secrets.extend(secrets::of_headers(headers.map(|(name, value)| (name, &value.0))));
+    secrets.extend(
+        settings.user.providers.values().filter_map(|entry| entry.base_url.as_deref()).flat_map(secrets::of_url),
+    );
+    secrets
+}
+
+/// Where a provider is reached, and with which headers; without its key.
+fn config_of(endpoint: &Endpoint<'_>) -> ProviderConfig {
+    let headers = endpoint.own_entry().into_iter().flat_map(|entry| &entry.headers);
+    ProviderConfig {
+        base_url: endpoint.base_url.clone(),
+        headers: headers.map(|(name, value)| (name.clone(), value.0.clone())).collect(),
+        ..ProviderConfig::default()
     }
 }
 
@@ -82,32 +142,17 @@ fn wait_settings() -> WaitSettings {
     WaitSettings { first_byte: String::from("`--first-byte-timeout`"), idle: String::from("`--idle-timeout`") }
 }
 
-/// Where the provider is, and who says so.
-pub(crate) fn base_url(settings: &Settings, name: ProviderName) -> (String, String) {
-    if let Some(url) = &settings.base_url {
-        return (url.clone(), "`--base-url`".to_owned());
-    }
-    let from = base_url_variable(name);
-    match variable(from) {
-        Some(url) => (url, from.to_owned()),
-        None => (settings.user.base_url.clone().unwrap_or_default(), CONFIGURATION.to_owned()),
-    }
-}
-
-/// The server that a run with these settings would ask.
-pub(crate) fn reach_of(settings: &Settings) -> Result<Reach, Failure> {
-    if settings.tape.is_played() {
-        return Ok(Reach::default());
-    }
-    let name = name(settings)?;
-    let (base_url, _) = base_url(settings, name);
-    reach(name, &ProviderConfig { base_url, ..ProviderConfig::default() })
-}
-
-/// The server of a provider that is reached so.
-fn reach(name: ProviderName, config: &ProviderConfig) -> Result<Reach, Failure> {
-    let server = config.server().map_err(|error| wrong(&error))?;
-    Ok(Reach { format: effort::format(name), is_own: keys::is_own(name, &server) })
+/// The server that this provider is asked at.
+pub(crate) fn reach(endpoint: &Endpoint<'_>) -> Result<Reach, Failure> {
+    let from = &endpoint.from;
+    let server = config_of(endpoint).server();
+    let server = server.map_err(|error| Failure::config(format!("{error}; it comes from {from}")))?;
+    Ok(Reach {
+        format: effort::format(endpoint.protocol),
+        is_own: keys::is_own(endpoint.protocol, &server),
+        is_local: server.is_local,
+        said: endpoint.entry.and_then(|entry| entry.effort),
+    })
 }
 
 /// The models of a recording: it was made with those, unless others are named. They are asked as they were.
@@ -125,64 +170,14 @@ fn recorded_models(settings: &Settings, recorded: &[(String, Option<Asked>)]) ->
     Ok(models)
 }
 
-/// The models that were named, or the only one that the server lists. The list is asked for only when it is needed.
-async fn models_of(
-    settings: &Settings,
-    reach: Reach,
-    listing: impl Future<Output = Result<Vec<String>, LlmError>>,
-) -> Result<Vec<ModelConfig>, Failure> {
-    let id = match &settings.model {
-        Some(id) => id.clone(),
-        None => only_model(listing).await?,
-    };
-    Models::new(settings, reach).all(&id, settings.fallback_models.iter())
-}
-
-pub(crate) fn name(settings: &Settings) -> Result<ProviderName, Failure> {
-    if let Some(name) = settings.provider {
-        return Ok(name);
-    }
-    // A URL alone is a local server or a gateway, and those speak OpenAI's format.
-    if settings.base_url.is_some() || settings.user.base_url.is_some() {
-        return Ok(ProviderName::OpenAi);
-    }
-    let has = |name| variable(key_variable(name)).is_some();
-    match (has(ProviderName::Anthropic), has(ProviderName::OpenAi)) {
-        (true, false) => Ok(ProviderName::Anthropic),
-        (false, true) => Ok(ProviderName::OpenAi),
-        (true, true) => Err(Failure::config(
-            "cannot choose a provider: ANTHROPIC_API_KEY and OPENAI_API_KEY are both set; use `--provider anthropic` or `--provider \
-             openai`",
-        )),
-        (false, false) => only_server().ok_or_else(|| {
-            Failure::authentication(
-                "cannot choose a provider: no key is set. You can:\n  \
-                 - set ANTHROPIC_API_KEY or OPENAI_API_KEY;\n  \
-                 - use a local server such as Ollama or llama-server: `--base-url http://127.0.0.1:11434/v1`;\n  \
-                 - try it first without a key: `agent demo`",
-            )
-        }),
-    }
-}
-
-/// The only one whose server the environment names. Whether that one needs a key is seen next.
-fn only_server() -> Option<ProviderName> {
-    let is_named = |name| variable(base_url_variable(name)).is_some();
-    match (is_named(ProviderName::Anthropic), is_named(ProviderName::OpenAi)) {
-        (true, false) => Some(ProviderName::Anthropic),
-        (false, true) => Some(ProviderName::OpenAi),
-        (true, true) | (false, false) => None,
-    }
-}
-
 /// Whether a provider at this URL is on this machine and needs no key.
 pub(crate) fn is_on_this_machine(url: &str) -> bool {
     ProviderConfig { base_url: url.to_owned(), ..ProviderConfig::default() }.is_local().unwrap_or(false)
 }
 
 /// Says which proxy requests go through: the environment names it, and it is easily forgotten there.
-fn say_proxy(settings: &Settings, name: ProviderName, config: &ProviderConfig) {
-    if let Some(proxy) = proxy(name, &config.base_url).filter(|_| !settings.is_quiet) {
+fn say_proxy(settings: &Settings, endpoint: &Endpoint<'_>) {
+    if let Some(proxy) = proxy(endpoint.protocol, &endpoint.base_url).filter(|_| !settings.is_quiet) {
         say(&format!("agent: requests to the provider go through the proxy {proxy}, which is set in the environment"));
     }
 }
@@ -208,7 +203,7 @@ async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>
     let listed = tokio::time::timeout(LISTING, listing).await.map_err(|_| {
         let seconds = LISTING.as_secs();
         Failure::provider(format!(
-            "cannot choose a model: the provider did not list its models within {seconds} s; name one with `--model`"
+            "cannot choose a model: the provider did not list its models within {seconds} s; name one with `-m`"
         ))
     })?;
     let ids = listed.map_err(|error| {
@@ -221,23 +216,22 @@ async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>
     })?;
     match ids.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err(Failure::config("cannot choose a model: the provider lists none; name one with `--model`")),
-        many => {
-            let some = many.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-            let count = many.len();
-            Err(Failure::config(format!(
-                "cannot choose a model: the provider lists {count} ({some}, …); name one with `--model`"
-            )))
-        }
+        [] => Err(Failure::config("cannot choose a model: the provider lists none; name one with `-m`")),
+        many => Err(Failure::config(offered(many))),
     }
 }
 
-pub(crate) const fn base_url_variable(name: ProviderName) -> &'static str {
-    match name {
-        ProviderName::Anthropic => "ANTHROPIC_BASE_URL",
-        ProviderName::OpenAi | ProviderName::OpenAiResponses => "OPENAI_BASE_URL",
-        ProviderName::Replay => "",
+/// What a server offers where one of several has to be named.
+fn offered(ids: &[String]) -> String {
+    let count = ids.len();
+    let mut text = format!("cannot choose a model: the provider offers {count}; name one with `-m`:");
+    for id in ids.iter().take(MOST_OFFERED) {
+        text.push_str(&format!("\n  {}", inline(id)));
     }
+    if count > MOST_OFFERED {
+        text.push_str(&format!("\n  and {} more, which `agent models` lists", count - MOST_OFFERED));
+    }
+    text
 }
 
 /// A URL without what may be secret in it: the user's part and the query.
@@ -250,11 +244,21 @@ pub(crate) fn shown_url(url: &str) -> String {
     format!("{scheme}{colon}{host}{path}")
 }
 
+/// A list that is still read.
+const MOST_OFFERED: usize = 30;
 const LISTING: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {
-    use super::shown_url;
+    use super::{MOST_OFFERED, offered, shown_url};
+
+    #[test]
+    fn a_short_list_is_offered_whole_and_a_long_one_says_how_much_is_left() {
+        let ids = |count: usize| (0..count).map(|n| format!("m{n}")).collect::<Vec<_>>();
+        assert_eq!(offered(&ids(2)), "cannot choose a model: the provider offers 2; name one with `-m`:\n  m0\n  m1");
+        assert!(!offered(&ids(MOST_OFFERED)).contains("more"));
+        assert!(offered(&ids(MOST_OFFERED + 3)).ends_with("and 3 more, which `agent models` lists"));
+    }
 
     #[test]
     fn a_url_is_shown_without_what_may_be_secret() {

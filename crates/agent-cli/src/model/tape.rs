@@ -1,6 +1,7 @@
 //! `--record` and `--replay`: model calls kept in a file, or played from one.
 
 use crate::config::options::{Options, ProviderName, ReplayMatch};
+use crate::config::providers::ProviderChoice;
 use crate::failure::Failure;
 use agent_llm::{Asked, Cassette, CassetteError, Matching, Recorder, ReplayProvider};
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ impl Tape {
     /// What the options say. A recording is read at once; a new one is begun when there is a provider to record.
     pub(crate) fn of(options: &Options) -> Result<Self, Failure> {
         if let Some(path) = &options.replay {
-            if !matches!(options.provider, None | Some(ProviderName::Replay)) {
+            if !matches!(options.provider, None | Some(ProviderChoice::BuiltIn(ProviderName::Replay))) {
                 return Err(Failure::config(
                     "cannot use `--provider` with `--replay`, which takes the provider's place",
                 ));

@@ -9,6 +9,7 @@ use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
 use crate::model::effort::Reach;
+use crate::model::keys;
 use crate::model::provider::Chosen;
 use crate::model::secrets;
 use crate::screen::terminal::{inline, say};
@@ -240,6 +241,7 @@ fn make(
             .knowing(secrets::redactor())
             .protecting(own)
             .closing(state_home())
+            .closing(keys::files(&settings.user)?)
             .closing(agent_git::kept_in(&settings.directory))
             .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
             .protecting_linked(&settings.linked)

@@ -26,6 +26,7 @@ mod lint;
 mod odd_servers;
 mod output;
 mod own_directories;
+mod own_providers;
 mod permissions;
 mod prompt;
 mod providers;

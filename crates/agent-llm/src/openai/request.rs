@@ -1,8 +1,8 @@
 //! Writes a request body from kept fragments.
 //!
 //! ```text
-//! {"model":…,"stream":true,"stream_options":…,"max_tokens":…,"reasoning_effort":…, "tools":[…],"messages":[{"role":"system",…} , message , message … ]}
-//!                                                                                  └──────────────── head ────────────────┘
+//! {"model":…,"stream":true,"max_tokens":…,"reasoning_effort":…, "tools":[…],"messages":[{"role":"system",…} , message , message … ]}
+//!                                                               └───────────────── head ──────────────────┘
 //! ```
 //!
 //! A user's texts are plain strings joined by an empty line: lists of parts are refused by too many servers.

@@ -1,8 +1,8 @@
 //! Writes a request body from kept fragments.
 //!
 //! ```text
-//! {"model":…,"stream":true,"store":false,"include":…,"max_output_tokens":…,"reasoning":…, "tools":[…],"instructions":…,"input":[ item , item … ]}
-//!                                                                                         └──────────── head ────────────┘
+//! {"model":…,"stream":true,"store":false,"max_output_tokens":…,"reasoning":…, "tools":[…],"instructions":…,"input":[ item , item … ]}
+//!                                                                             └─────────────── head ───────────────┘
 //! ```
 //!
 //! Nothing is stored on the server: every request carries the whole conversation, sealed reasoning included.

@@ -91,8 +91,9 @@ struct Screen {
     /// What holds for the session, and what it was put together from.
     config: Option<Box<SessionConfig>>,
     settings: Arc<Settings>,
-    /// The server that models are asked through, and what was said of the effort.
+    /// The server that models are asked through, what the user calls it, and what was said of the effort.
     reach: Reach,
+    provider: String,
     wish: Option<Wish>,
     /// Commands that have to succeed before the work counts as done.
     commitments: Vec<Commitment>,
@@ -135,6 +136,7 @@ impl Screen {
             config: None,
             settings: Arc::default(),
             reach: Reach::default(),
+            provider: String::new(),
             wish: None,
             commitments: Vec::new(),
             customs: Vec::new(),

@@ -2,6 +2,7 @@
 
 use super::Screen;
 use crate::config::options::Mode;
+use crate::config::providers::Alias;
 use crate::model::asked::Models;
 use crate::model::effort::{self, Wish};
 use crate::screen::choose::Chooser;
@@ -66,8 +67,17 @@ impl Screen {
     }
 
     /// Another model; what was said of the effort holds as far as it knows it.
-    fn set_model(&mut self, id: &str) {
-        self.set_models(id, self.wish, false);
+    fn set_model(&mut self, name: &str) {
+        let meant = self.settings.user.meant(name);
+        let elsewhere = meant.provider.map(|choice| choice.name()).filter(|name| *name != self.provider);
+        if let Some(provider) = elsewhere {
+            let told =
+                format!("`{name}` is a model of the provider {provider}, and this session asks {}", self.provider);
+            return self.view.tell(&inline(&told));
+        }
+        if self.set_models(&meant.model, meant.effort.or(self.wish), false) {
+            self.wish = meant.effort.or(self.wish);
+        }
     }
 
     /// Another effort of this model; one that it does not know is refused.
@@ -152,7 +162,13 @@ pub(super) fn change_model(screen: &mut Screen, argument: &str) -> bool {
     }
     let Some(now) = screen.model() else { return false };
     let config = screen.config.iter().flat_map(|config| &config.models).map(|model| model.id.to_string());
-    let mut models: Vec<String> = config.chain(screen.settings.user.models.keys().cloned()).collect();
+    let user = &screen.settings.user;
+    let listed =
+        user.providers.get(&screen.provider).into_iter().flat_map(|entry| entry.model.iter().chain(&entry.models));
+    let is_here = |alias: &&Alias| alias.provider.as_ref().is_none_or(|choice| choice.name() == screen.provider);
+    let aliases = user.aliases.values().filter(is_here).map(|alias| alias.model.clone());
+    let configured = user.models.keys().chain(listed).map(|name| user.meant(name).model);
+    let mut models: Vec<String> = config.chain(configured).chain(aliases).collect();
     models.sort();
     models.dedup();
     let at = models.iter().position(|model| *model == now).unwrap_or(0);

@@ -9,6 +9,7 @@ use crate::commands::sessions::{Earlier, branched, take_files_back};
 use crate::config::options::{Mode, Options, OutputFormat, Seat, Verification};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
+use crate::model::endpoint::Endpoint;
 use crate::model::paced::Unread;
 use crate::model::provider;
 use crate::screen::approver::ScreenApprover;
@@ -160,6 +161,7 @@ impl Sitting {
         }
         screen.id = id;
         (screen.reach, screen.wish) = (reach, settings.effort);
+        screen.provider = Endpoint::of(settings).map(|endpoint| endpoint.name).unwrap_or_default();
         let status = Status::new(&model, settings.permissions.mode);
         screen.desk = match self.desk.take() {
             Some(mut desk) => {
