@@ -3,6 +3,7 @@
 pub(crate) mod entries;
 pub(crate) mod file;
 pub(crate) mod kept_rules;
+pub(crate) mod kept_server;
 pub(crate) mod options;
 pub(crate) mod places;
 pub(crate) mod project;

@@ -1,6 +1,6 @@
 //! The options of a run, as flags and configuration set them.
 
-use crate::config::providers::ProviderChoice;
+use crate::config::providers::{ChoiceParser, ProviderChoice};
 use crate::config::units::{DurationMs, NanoUsd};
 use crate::failure::Failure;
 use crate::model::effort::Wish;
@@ -21,9 +21,9 @@ const OUTPUT: &str = "Output";
 /// Options of `run`, the prompt and `resume`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Options {
-    /// The provider: `anthropic`, `openai` (Chat Completions), `openai-responses`, `replay`, or a name under `[providers]` in the
-    /// configuration. Default: that of the model, or the only one whose key is set.
-    #[arg(help_heading = MODEL, long, value_name = "NAME", value_parser = crate::config::providers::parse_choice)]
+    /// The provider: one of these, or a name under `[providers]` in the configuration. Default: that of the model, or the only one whose
+    /// key is set.
+    #[arg(help_heading = MODEL, long, value_name = "NAME", value_parser = ChoiceParser)]
     pub(crate) provider: Option<ProviderChoice>,
     /// Model id, or an alias of the configuration. Default: the configured one, or the only one that the provider lists.
     #[arg(help_heading = MODEL, short, long, value_name = "ID")]

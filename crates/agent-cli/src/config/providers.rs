@@ -5,10 +5,12 @@ use crate::config::options::ProviderName;
 use crate::failure::Failure;
 use crate::model::effort::Wish;
 use clap::ValueEnum;
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -36,9 +38,25 @@ impl ProviderChoice {
     }
 }
 
-/// For the command line, where any name may stand.
-pub(crate) fn parse_choice(text: &str) -> Result<ProviderChoice, String> {
-    if text.trim().is_empty() { Err("the name is empty".to_owned()) } else { Ok(ProviderChoice::of(text)) }
+/// For the command line: any name may stand there, and help and completions know those that are built in.
+#[derive(Clone)]
+pub(crate) struct ChoiceParser;
+
+impl TypedValueParser for ChoiceParser {
+    type Value = ProviderChoice;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<ProviderChoice, clap::Error> {
+        NonEmptyStringValueParser::new().parse_ref(command, argument, value).map(|text| ProviderChoice::of(&text))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(ProviderName::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
+    }
 }
 
 impl<'de> Deserialize<'de> for ProviderChoice {

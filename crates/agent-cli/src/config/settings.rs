@@ -44,6 +44,7 @@ pub(crate) struct Settings {
     /// As the flag says, and the provider that an alias in its place names.
     pub(crate) model: Option<String>,
     pub(crate) alias_provider: Option<ProviderChoice>,
+    /// As they were written: some may be aliases.
     pub(crate) fallback_models: Vec<String>,
     /// What the flag says of the effort, or the alias.
     pub(crate) effort: Option<Wish>,
@@ -115,8 +116,8 @@ impl Settings {
             alias_provider: meant.as_ref().and_then(|meant| meant.provider.clone()),
             // A recording stands above the configuration: it was made with its models.
             fallback_models: match options.fallback_model.is_empty() && !tape.is_played() {
-                true => all_meant(&user, &user.fallback_models),
-                false => all_meant(&user, &options.fallback_model),
+                true => user.fallback_models.clone(),
+                false => options.fallback_model.clone(),
             },
             effort: options.effort.or_else(|| meant.as_ref()?.effort),
             tape,
@@ -137,10 +138,6 @@ impl Settings {
             user,
         })
     }
-}
-
-fn all_meant(user: &UserConfig, names: &[String]) -> Vec<String> {
-    names.iter().map(|name| user.meant(name).model).collect()
 }
 
 /// Those of the seat, then the user's, the flags', and what the repository narrows.

@@ -53,6 +53,9 @@ impl<'a> Models<'a> {
             model.price = entry.price().map_err(wrong)?.or(model.price);
             model.context_window_tokens = entry.context_window_tokens;
         }
+        if self.reach.is_local && model.price.is_none() {
+            model.price = Some(FREE);
+        }
         let limits = &self.settings.limits;
         if limits.max_cost_nano_usd.is_some() && model.price.is_none() {
             return Err(Failure::config(format!(
@@ -111,6 +114,8 @@ fn affordable(known: u32, price: Option<&Price>, limits: &Limits) -> u32 {
     u32::try_from(tokens).unwrap_or(u32::MAX).clamp(safe.min(known), known)
 }
 
+/// A server on this machine costs nothing.
+const FREE: Price = Price { input_nano_usd: 0, output_nano_usd: 0, cache_read_nano_usd: 0, cache_write_nano_usd: 0 };
 /// An answer sets aside at most the limit through this.
 const SHARE: u64 = 10;
 

@@ -91,7 +91,8 @@ fn base_url(
     }
 }
 
-fn entry_place(name: &str) -> String {
+/// Who names the base URL of an entry.
+pub(crate) fn entry_place(name: &str) -> String {
     format!("`[providers.{name}]`")
 }
 

@@ -1,11 +1,14 @@
 //! Which provider, which model, which key.
 
+use crate::config::file::UserConfig;
 use crate::config::options::ProviderName;
+use crate::config::providers::Alias;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::model::asked::{Models, as_recorded};
 use crate::model::effort::{self, Reach};
-use crate::model::endpoint::Endpoint;
+use crate::model::endpoint::{self, Endpoint};
+use crate::model::given;
 use crate::model::keys;
 use crate::model::paced::{Paced, Unread};
 use crate::model::secrets;
@@ -85,7 +88,7 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
         return Ok(Chosen { provider, models, reach: Reach::default(), secrets });
     }
     let endpoint = Endpoint::of(settings)?;
-    let (client, secrets) = connect(settings, &endpoint, settings.timeouts).await?;
+    let Connected { client, secrets, .. } = connect(settings, &endpoint, settings.timeouts).await?;
     say_proxy(settings, &endpoint);
     let reach = reach(&endpoint)?;
     let asked = match endpoint.model(settings) {
@@ -93,8 +96,17 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
         None => settings.user.meant(&only_model(client.list_models()).await?),
     };
     let models = Models::new(settings, reach).or_wish(asked.effort);
-    let models = models.all(&asked.model, settings.fallback_models.iter())?;
+    let models = models.all(&asked.model, fallbacks(settings, &endpoint.name)?.iter())?;
     Ok(Chosen { provider: client.shared(), models, reach, secrets })
+}
+
+/// A client, and what its server gets.
+pub(crate) struct Connected {
+    pub(crate) client: Client,
+    /// Values that must not be shown anywhere.
+    secrets: Vec<String>,
+    /// Whether a key is sent.
+    pub(crate) has_key: bool,
 }
 
 /// A client for this provider with its key, and all that must not be shown.
@@ -102,7 +114,7 @@ pub(crate) async fn connect(
     settings: &Settings,
     endpoint: &Endpoint<'_>,
     timeouts: Timeouts,
-) -> Result<(Client, Vec<String>), Failure> {
+) -> Result<Connected, Failure> {
     let mut secrets = known_secrets(settings);
     secrets.extend(secrets::of_url(&endpoint.base_url));
     let mut config = config_of(endpoint);
@@ -110,9 +122,10 @@ pub(crate) async fn connect(
     let key = keys::of(settings, endpoint, &config).await?;
     secrets.extend(key.value.clone());
     secrets::learn(&secrets);
+    let has_key = key.value.is_some();
     (config.api_key, config.key_variable) = (key.value, key.variable);
     config.recorder = settings.tape.recorder(&secrets)?;
-    Ok((Client::new(endpoint.protocol, config)?, secrets))
+    Ok(Connected { client: Client::new(endpoint.protocol, config)?, secrets, has_key })
 }
 
 /// The keys of other providers are secrets too, and whatever else the environment and the configuration hold.
@@ -155,12 +168,44 @@ pub(crate) fn reach(endpoint: &Endpoint<'_>) -> Result<Reach, Failure> {
     })
 }
 
+/// The models that take over. They are asked through the same provider.
+fn fallbacks(settings: &Settings, provider: &str) -> Result<Vec<String>, Failure> {
+    let meant = settings.fallback_models.iter().map(|name| (name, settings.user.meant(name)));
+    let model = |(name, meant): (&String, Alias)| match meant.provider {
+        Some(other) if other.name() != provider => Err(Failure::config(format!(
+            "cannot use `{name}` as a fallback model: it is of the provider {}, and this session asks {provider}",
+            other.name()
+        ))),
+        _ => Ok(meant.model),
+    };
+    meant.map(model).collect()
+}
+
+/// Fails where a provider of the configuration has a URL, a header or a key file that no run could use.
+pub(crate) fn check_entries(user: &UserConfig) -> Result<(), Failure> {
+    for (name, entry) in &user.providers {
+        let endpoint = Endpoint {
+            name: name.clone(),
+            protocol: entry.protocol,
+            entry: Some(entry),
+            base_url: entry.base_url.clone().unwrap_or_default(),
+            from: endpoint::entry_place(name),
+            chosen_by: "",
+        };
+        reach(&endpoint)?;
+        Client::new(entry.protocol, config_of(&endpoint))
+            .map_err(|failure| Failure::config(format!("{} of the provider {name}", failure.message)))?;
+    }
+    keys::files(user)?.iter().try_for_each(|path| given::in_file(path).map(drop).map_err(Failure::authentication))
+}
+
 /// The models of a recording: it was made with those, unless others are named. They are asked as they were.
 fn recorded_models(settings: &Settings, recorded: &[(String, Option<Asked>)]) -> Result<Vec<ModelConfig>, Failure> {
     let ids: Vec<String> = recorded.iter().map(|(id, _)| id.clone()).collect();
     let first = settings.model.as_ref().or_else(|| ids.first());
     let first = first.ok_or_else(|| Failure::input("cannot replay the recording: it has no calls"))?;
-    let others = if settings.fallback_models.is_empty() { &ids } else { &settings.fallback_models };
+    let named = fallbacks(settings, ProviderName::Replay.name())?;
+    let others = if named.is_empty() { &ids } else { &named };
     let others = others.iter().filter(|other| *other != first);
     let mut models = Models::new(settings, Reach::default()).all(first, others)?;
     for model in &mut models {

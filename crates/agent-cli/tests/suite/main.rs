@@ -40,6 +40,7 @@ mod schema;
 mod second_mounts;
 mod secrets;
 mod seen;
+mod servers;
 mod sessions;
 mod shared_index;
 #[path = "../common/signals.rs"]

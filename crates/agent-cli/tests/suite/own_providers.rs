@@ -193,7 +193,8 @@ fn the_model_chooses_the_provider_where_nothing_else_does() {
         (&anthropic.last_body()["model"], &anthropic.last_body()["thinking"]["type"]),
         (&"x".into(), &"enabled".into())
     );
-    assert_eq!(run(&["-m", "fast", "--fallback-model", "deep"]).assert_code(0).out, "o\n");
+    assert_eq!(run(&["-m", "fast", "--fallback-model", "fast"]).assert_code(0).out, "o\n");
+    run(&["-m", "fast", "--fallback-model", "deep"]).assert_code(52).assert_says("it is of the provider anthropic");
 }
 
 #[test]

@@ -187,6 +187,8 @@ impl Sitting {
         screen.customs = customs;
         if let Some((reached, raise)) = reached {
             screen.ask_for_more(&reached, &raise);
+        } else if self.first.is_none() {
+            screen.offer_server(&self.options);
         }
         (screen, runner, notices)
     }
