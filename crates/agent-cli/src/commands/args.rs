@@ -1,7 +1,7 @@
 //! The command line: what users and scripts may say.
 
 use crate::commands::examples;
-use crate::config::options::{Misplaced, Options, Verification};
+use crate::config::options::{Misplaced, Options, Sandbox, Verification};
 use crate::config::providers::{ChoiceParser, ProviderChoice};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -71,6 +71,7 @@ pub(crate) enum Command {
     #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),
     /// List the models that are configured and those that the servers offer.
+    #[command(after_help = examples::MODELS)]
     Models(Models),
     /// List the commands at the prompt.
     #[command(after_help = examples::COMMANDS)]
@@ -186,6 +187,9 @@ impl Server {
             model: self.model.clone(),
             directory: self.directory.clone(),
             quiet: true,
+            // No command of a model runs.
+            sandbox: Some(Sandbox::Off),
+            allow_home: true,
             ..Options::default()
         }
     }

@@ -48,12 +48,12 @@ impl Server {
     }
 }
 
-/// Whether nobody was asked yet whether to keep a server.
+/// Whether the person was not asked before.
 pub(crate) fn is_news() -> bool {
     asked_before().is_some_and(|path| !path.exists())
 }
 
-/// Nobody is asked again. Where that cannot be noted, somebody is.
+/// Notes that the person was asked. Where that fails, the question comes again.
 pub(crate) fn note_asked() {
     let _ = asked_before().map(File::create);
 }

@@ -99,7 +99,7 @@ pub(crate) enum Unknown {
     )]
     NotInChat { model: String, effort: Effort },
     #[error(
-        "cannot ask the model {model} for the effort `{effort}`: its answers have at most {limit} tokens, and thinking needs 1,366 or more; \
+        "cannot ask the model {model} for the effort `{effort}`: its answers have at most {limit} tokens, and thinking needs 1,368 or more; \
          raise `max_output_tokens`"
     )]
     NoRoom { model: String, effort: Effort, limit: u32 },

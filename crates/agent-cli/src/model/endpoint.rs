@@ -65,7 +65,10 @@ impl<'a> Endpoint<'a> {
         if let Some(model) = settings.model.clone() {
             return Some(Alias { model, provider: None, effort: None });
         }
-        let of_entry = self.entry.and_then(|entry| entry.model.as_deref());
+        let of_entry = self.entry.and_then(|entry| match (&entry.model, entry.models.as_slice()) {
+            (Some(model), _) | (None, [model]) => Some(model.as_str()),
+            (None, _) => None,
+        });
         let of_user = settings.user.model.as_deref().filter(|_| !settings.tape.is_played());
         of_entry.or(of_user).map(|name| settings.user.meant(name))
     }
@@ -277,6 +280,16 @@ mod tests {
             chosen(&format!("provider = \"a\"\n{TWO}"), None).unwrap(),
             ("a".to_owned(), Some("one".to_owned()))
         );
+    }
+
+    #[test]
+    fn the_only_model_of_an_entry_needs_no_name() {
+        let of = |models: &str| {
+            let config =
+                format!("provider = \"w\"\nmodel = \"x\"\n[providers.w]\nprotocol = \"openai\"\nmodels = {models}\n");
+            chosen(&config, None).unwrap().1.unwrap()
+        };
+        assert_eq!((of("[\"only\"]").as_str(), of("[\"a\", \"b\"]").as_str(), of("[]").as_str()), ("only", "x", "x"));
     }
 
     #[test]

@@ -26,10 +26,10 @@ pub(crate) enum NotGiven {
     Within { program: String, path: PathBuf },
 }
 
-/// The key in a file, which nobody but the user may read or change.
+/// The key in a file that only the user may read and change.
 pub(crate) fn in_file(path: &Path) -> Result<String, NotGiven> {
     let failed = |found: String, advice| NotGiven::File { path: path.to_path_buf(), found, advice };
-    // A link could lead to what somebody else changes, and opening a pipe must not wait for a writer.
+    // A link could lead to what others change, and opening a pipe must not wait for a writer.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
