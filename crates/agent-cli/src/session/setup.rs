@@ -240,8 +240,7 @@ fn make(
         workspace
             .knowing(secrets::redactor())
             .protecting(own)
-            .closing(state_home())
-            .closing(keys::files(&settings.user)?)
+            .closing(state_home().into_iter().chain(keys::files(&settings.user)?))
             .closing(agent_git::kept_in(&settings.directory))
             .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
             .protecting_linked(&settings.linked)
