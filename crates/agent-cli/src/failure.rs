@@ -1,5 +1,7 @@
 //! Failures that end the program before or beside a run, with their exit codes.
 
+use agent_core::llm::{LlmError, LlmErrorKind};
+
 /// What is wrong, and with which code the program ends.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
@@ -38,6 +40,14 @@ impl Failure {
     /// The provider did not answer.
     pub(crate) fn provider(message: impl ToString) -> Self {
         Self { code: 62, message: message.to_string() }
+    }
+
+    /// What a provider was asked beside a session, and did not answer.
+    pub(crate) fn of_llm(error: &LlmError) -> Self {
+        match error.kind {
+            LlmErrorKind::Authentication => Self::authentication(error),
+            _ => Self::provider(error),
+        }
     }
 
     /// The word for it in machine-readable output.

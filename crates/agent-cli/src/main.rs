@@ -15,7 +15,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::args::{Cli, Command, ConfigCommand, Resume};
 use commands::sessions::Picked;
 use commands::{
-    config_show, demo, diagram, doctor, help_pages, job, listing, prompt, run, sessions, tools, trust, undo,
+    config_show, demo, diagram, doctor, help_pages, job, listing, models, prompt, run, sessions, tools, trust, undo,
 };
 use config::file::state_home;
 use config::options::Options;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     agent_exec::keep_to_itself();
     let _last_words = terminal::LastWords;
     terminal::take_over_panics();
-    terminal::keep_secret(secrets::redactor());
+    terminal::keep_secret(&secrets::redactor());
     let runtime = match threads::runtime() {
         Ok(runtime) => runtime,
         Err(failure) => return end(Err(failure)),
@@ -140,7 +140,8 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
         }
         Some(Command::Trust(arguments)) => trust::run(&arguments),
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
-        Some(Command::Doctor(options)) => doctor::run(&options),
+        Some(Command::Doctor(options)) => doctor::run(&options).await,
+        Some(Command::Models(arguments)) => models::run(&arguments).await,
         Some(Command::Commands(arguments)) => listing::run(&arguments),
         Some(Command::Skills(arguments)) => listing::skills(&arguments),
         Some(Command::Tools) => tools::run(),

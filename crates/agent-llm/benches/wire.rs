@@ -167,6 +167,7 @@ fn history(bytes: usize) -> LlmRequest {
         tools: Arc::from([]),
         conversation,
         max_output_tokens: 1000,
+        effort: None,
     }
 }
 

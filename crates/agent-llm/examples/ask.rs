@@ -44,6 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         tools: Arc::from([]),
         conversation,
         max_output_tokens: 1024,
+        effort: None,
     };
     let mut answer = provider.stream(request).await?;
     while let Some(chunk) = answer.next().await {

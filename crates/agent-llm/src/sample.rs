@@ -19,5 +19,6 @@ pub(crate) fn request(model: &str, conversation: &Conversation) -> LlmRequest {
         }]),
         conversation: conversation.clone(),
         max_output_tokens: 100,
+        effort: None,
     }
 }

@@ -32,6 +32,7 @@ async fn answer(provider: &dyn LlmProvider, conversation: &Conversation) -> LlmR
         tools: Arc::from([read]),
         conversation: conversation.clone(),
         max_output_tokens: 48,
+        effort: None,
     };
     let mut stream = provider.stream(request).await.unwrap();
     while let Some(chunk) = stream.next().await {
@@ -90,6 +91,7 @@ async fn all_three_formats_are_understood() {
             tools: Arc::from([]),
             conversation,
             max_output_tokens: 16,
+            effort: None,
         };
         let error = provider.stream(request).await.err().unwrap();
         assert_eq!(error.kind, LlmErrorKind::ContextOverflow, "{error}");

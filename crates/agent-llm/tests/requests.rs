@@ -50,6 +50,7 @@ fn request(tools: &Arc<[ToolSpec]>, conversation: &Conversation) -> LlmRequest {
         tools: Arc::clone(tools),
         conversation: conversation.clone(),
         max_output_tokens: 1000,
+        effort: None,
     }
 }
 

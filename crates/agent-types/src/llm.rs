@@ -6,6 +6,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// One model call.
@@ -23,6 +24,60 @@ pub struct LlmRequest {
     pub conversation: Conversation,
     /// Most tokens the answer may have.
     pub max_output_tokens: u32,
+    /// How much the model is to think; without it the server decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+}
+
+/// How much a model is to think before it answers, from the least to the most. Which of these a model knows is the provider's matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// Not at all.
+    None,
+    /// As little as it can.
+    Minimal,
+    /// Little.
+    Low,
+    /// Moderately.
+    Medium,
+    /// Much.
+    High,
+    /// More than that.
+    Xhigh,
+    /// As much as it can.
+    Max,
+}
+
+impl Effort {
+    /// All of them, from the least to the most.
+    pub const ALL: [Self; 7] = [Self::None, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
+
+    /// Its name, as configurations and wire formats write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Xhigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+
+    /// The effort of this name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effort| effort.name() == name)
+    }
+}
+
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// What a model call is for.
@@ -341,7 +396,17 @@ pub enum Delta {
 
 #[cfg(test)]
 mod tests {
-    use super::{LlmErrorFacts, Wait};
+    use super::{Effort, LlmErrorFacts, Wait};
+
+    #[test]
+    fn efforts_are_in_order_and_are_written_by_their_names() {
+        assert!(Effort::ALL.is_sorted());
+        for effort in Effort::ALL {
+            assert_eq!(serde_json::to_string(&effort).unwrap(), alloc::format!("\"{effort}\""));
+            assert_eq!(Effort::of_name(effort.name()), Some(effort));
+        }
+        assert_eq!(Effort::of_name("High"), None);
+    }
 
     #[test]
     fn one_fact_is_something_known() {

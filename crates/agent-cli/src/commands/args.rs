@@ -1,7 +1,8 @@
 //! The command line: what users and scripts may say.
 
 use crate::commands::examples;
-use crate::config::options::{Misplaced, Options, Verification};
+use crate::config::options::{Misplaced, Options, Sandbox, Verification};
+use crate::config::providers::{ChoiceParser, ProviderChoice};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -69,6 +70,9 @@ pub(crate) enum Command {
     /// Check this machine and the configuration for problems.
     #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),
+    /// List the models that are configured and those that the servers offer.
+    #[command(after_help = examples::MODELS)]
+    Models(Models),
     /// List the commands at the prompt.
     #[command(after_help = examples::COMMANDS)]
     Commands(Commands),
@@ -137,9 +141,58 @@ pub(crate) struct Trust {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Check this directory.
+    /// Also ask the provider for its models, which tries key and server. With `--base-url` this is done without saying so.
+    #[arg(long)]
+    pub(crate) online: bool,
+    #[command(flatten)]
+    pub(crate) server: Server,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Models {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) server: Server,
+}
+
+/// Which server is asked, and from where, as a run would have it.
+#[derive(Debug, Args)]
+pub(crate) struct Server {
+    /// The provider, as for `agent run`.
+    #[arg(long, value_name = "NAME", value_parser = ChoiceParser)]
+    pub(crate) provider: Option<ProviderChoice>,
+    /// The provider's URL, as for `agent run`.
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// Environment variable that holds the key for this server; `-` sends no key.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) api_key_env: Option<String>,
+    /// The model that a run would ask for.
+    #[arg(short, long, value_name = "ID")]
+    pub(crate) model: Option<String>,
+    /// Use this directory.
     #[arg(short = 'C', long = "cd", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+}
+
+impl Server {
+    /// The options of a run that would ask it.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            provider: self.provider.clone(),
+            base_url: self.base_url.clone(),
+            api_key_env: self.api_key_env.clone(),
+            model: self.model.clone(),
+            directory: self.directory.clone(),
+            quiet: true,
+            // No command of a model runs.
+            sandbox: Some(Sandbox::Off),
+            allow_home: true,
+            ..Options::default()
+        }
+    }
 }
 
 #[derive(Debug, Args)]

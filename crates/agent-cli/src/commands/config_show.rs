@@ -9,12 +9,14 @@ use crate::config::rule_patterns;
 use crate::config::settings::{Settings, from_options, limits_of_user, users_mode};
 use crate::failure::Failure;
 use crate::hooks::trust;
+use crate::model::asked::Models;
+use crate::model::effort::Wish;
+use crate::model::endpoint::{Endpoint, base_url_variable};
 use crate::model::keys::{key_variable, variable};
-use crate::model::provider::{self, base_url_variable, shown_url};
+use crate::model::provider::{self, shown_url};
 use crate::screen::terminal::{inline, print, print_json};
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Rule};
-use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -84,21 +86,22 @@ fn home_source(name: &str) -> String {
 
 fn of_provider(settings: &Settings, options: &Options) -> Vec<Told> {
     let user = &settings.user;
-    let chosen = provider::name(settings);
+    let chosen = Endpoint::of(settings);
+    let first_line = |failure: &Failure| failure.message.lines().next().unwrap_or_default().to_owned();
     let (name, source) = match &chosen {
-        Ok(name) => (name.to_possible_value().map(|value| value.get_name().to_owned()), {
-            let otherwise = "the only one that the other settings allow";
-            said(options.provider.is_some(), user.provider.is_some(), otherwise)
-        }),
-        Err(failure) => (None, failure.message.lines().next().unwrap_or_default().to_owned()),
+        Ok(endpoint) => (Some(endpoint.name.clone()), endpoint.chosen_by.to_owned()),
+        Err(failure) => (None, first_line(failure)),
     };
     let mut told = vec![Told { key: "provider", value: json!(name), source }];
-    if let Ok(name) = chosen {
-        let (url, from) = provider::base_url(settings, name);
-        let (url, from) = if url.is_empty() {
+    if let Ok(endpoint) = &chosen {
+        told.push(Told { key: "protocol", value: json!(endpoint.protocol.name()), source: USER.to_owned() });
+        if endpoint.entry.is_none() {
+            told.pop();
+        }
+        let (url, from) = if endpoint.base_url.is_empty() {
             (Value::Null, String::from("the provider's own"))
         } else {
-            (json!(shown_url(&url)), from)
+            (json!(shown_url(&endpoint.base_url)), endpoint.from.clone())
         };
         told.push(Told { key: "base_url", value: url, source: from });
     }
@@ -111,11 +114,14 @@ fn of_provider(settings: &Settings, options: &Options) -> Vec<Told> {
             told.push(Told { key: base_url_variable(name), value, source: String::from("environment") });
         }
     }
+    let asked = chosen.as_ref().ok().and_then(|endpoint| endpoint.model(settings));
+    let model = asked.map(|asked| asked.model).or_else(|| settings.model.clone());
     told.push(Told {
         key: "model",
-        value: json!(settings.model),
-        source: said(options.model.is_some(), user.model.is_some(), "the only one that the provider lists"),
+        value: json!(model),
+        source: said(options.model.is_some(), model.is_some(), "the only one that the provider lists"),
     });
+    told.extend(of_model(settings, options, chosen.as_ref().ok()));
     told.push(Told {
         key: "fallback_models",
         value: json!(settings.fallback_models),
@@ -128,6 +134,44 @@ fn of_provider(settings: &Settings, options: &Options) -> Vec<Told> {
     told.extend(waits.map(|(key, wait, by_flag, by_user)| {
         let source = said(by_flag.is_some(), by_user.is_some(), BUILT_IN);
         Told { key, value: json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)), source }
+    }));
+    told
+}
+
+/// What the first model is asked with, as far as that is known without asking a server for its models.
+fn of_model(settings: &Settings, options: &Options, endpoint: Option<&Endpoint<'_>>) -> Vec<Told> {
+    let user = &settings.user;
+    let meant = endpoint.and_then(|endpoint| endpoint.model(settings));
+    let meant = meant.unwrap_or_else(|| user.meant(""));
+    let entry = user.models.get(&meant.model);
+    let by_provider = endpoint.and_then(|endpoint| endpoint.entry?.effort);
+    let by_user = meant.effort.or(user.effort).or(by_provider).or(entry.and_then(|entry| entry.effort)).is_some();
+    let asked = endpoint.map(|endpoint| {
+        let models = Models::new(settings, provider::reach(endpoint)?).or_wish(meant.effort);
+        models.all(&meant.model, [].iter())
+    });
+    let (effort, tokens, otherwise) = match &asked {
+        Some(Ok(models)) => {
+            let model = models.first();
+            let effort = model.map(|model| Wish::of(model.effort).name());
+            (json!(effort), json!(model.map(|model| model.max_output_tokens)), BUILT_IN.to_owned())
+        }
+        Some(Err(failure)) => (Value::Null, Value::Null, failure.message.lines().next().unwrap_or_default().to_owned()),
+        None => (Value::Null, Value::Null, "no provider is chosen".to_owned()),
+    };
+    let is_configured = user.max_output_tokens.or(entry.and_then(|entry| entry.max_output_tokens)).is_some();
+    let mut told = vec![
+        Told { key: "effort", value: effort, source: said(options.effort.is_some(), by_user, &otherwise) },
+        Told { key: "max_output_tokens", value: tokens, source: said(false, is_configured, &otherwise) },
+    ];
+    told.extend(user.providers.iter().map(|(name, entry)| {
+        let url = entry.base_url.as_deref().map_or("its own address".to_owned(), shown_url);
+        let value = json!(format!("{name}: {} at {url}", entry.protocol.name()));
+        Told { key: "providers", value, source: USER.to_owned() }
+    }));
+    told.extend(user.aliases.iter().map(|(name, alias)| {
+        let at = alias.provider.as_ref().map(|choice| format!(" at {}", choice.name())).unwrap_or_default();
+        Told { key: "aliases", value: json!(format!("{name}: {}{at}", alias.model)), source: USER.to_owned() }
     }));
     told
 }

@@ -3,28 +3,34 @@
 use crate::commands::args::Doctor;
 
 use crate::config::file::{self, UserConfig, state_home};
-use crate::config::options::ProviderName;
+use crate::config::options::{Options, ProviderName, Seat};
 use crate::config::project::working_directory;
 use crate::config::repository::RepositoryConfig;
 use crate::config::rule_patterns;
-use crate::config::settings::{self, users_config};
+use crate::config::settings::{self, Settings, users_config};
 use crate::failure::Failure;
 use crate::hooks::formatters;
 use crate::hooks::places;
 use crate::hooks::trust;
+use crate::model::endpoint::{Endpoint, base_url_variable};
 use crate::model::keys::{self, key_variable, variable};
-use crate::model::provider::{self, base_url_variable, is_on_this_machine, shown_url};
+use crate::model::provider::{self, connect, is_on_this_machine, shown_url};
+use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, one_line, print};
+use crate::session::apart;
 use crate::walls::own_programs::{self, Answer};
 use crate::walls::sandbox;
 use crate::walls::search_path;
+use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_exec::SearchPath;
+use agent_llm::Timeouts;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Prints a line a check; exit code 0 when nothing that every run needs is missing.
-pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
-    let directory = working_directory(options.directory.as_deref());
+pub(crate) async fn run(options: &Doctor) -> Result<u8, Failure> {
+    let directory = working_directory(options.server.directory.as_deref());
     let place = directory.as_deref().unwrap_or(Path::new("/"));
     let programs = search_path::of(place, &users_config().unwrap_or_default());
     let mut report = Report { lines: Vec::new(), is_bad: false, programs };
@@ -47,10 +53,34 @@ pub(crate) fn run(options: &Doctor) -> Result<u8, Failure> {
     }
     report.state();
     report.leftovers();
+    match options.online || options.server.base_url.is_some() {
+        true => report.server(&options.server.options()).await,
+        false => report.note("key and server were not tried: `agent doctor --online` asks the provider for its models"),
+    }
     let text = format!("{}\n", report.lines.join("\n"));
     print(&text).map_err(|error| Failure::internal(format!("cannot write the report: {error}")))?;
     Ok(u8::from(report.is_bad))
 }
+
+/// The list of models of a provider; what went wrong before it was asked stands outside.
+async fn listed(settings: &Settings, endpoint: &Endpoint<'_>) -> Result<Listed, Failure> {
+    let timeouts = Timeouts { connect: PATIENCE, first_byte: PATIENCE, idle: PATIENCE, total: PATIENCE };
+    let connected = connect(settings, endpoint, timeouts).await?;
+    // A program that writes the key may take longer than the server.
+    let begin = Instant::now();
+    let models = connected.client.list_models().await;
+    Ok(Listed { models, took_ms: begin.elapsed().as_millis(), has_key: connected.has_key })
+}
+
+/// What a provider answered.
+struct Listed {
+    models: Result<Vec<String>, LlmError>,
+    took_ms: u128,
+    has_key: bool,
+}
+
+/// For a server's answer.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 struct Report {
     lines: Vec<String>,
@@ -127,8 +157,64 @@ impl Report {
                 ));
             }
         }
+        for (name, entry) in users_config().unwrap_or_default().providers {
+            any = true;
+            let url = entry.base_url.as_deref().map_or("its protocol's own address".to_owned(), shown_url);
+            self.note(&format!("the provider {name} of the configuration speaks {} at {url}", entry.protocol.name()));
+        }
         if !any {
             self.note("no key is set: use a local server with `--base-url`, or try `agent demo`");
+        }
+    }
+
+    /// Asks the provider of a run for its models.
+    async fn server(&mut self, options: &Options) {
+        let settings = match apart::settings(options, Seat::Looking).await {
+            Ok(settings) => settings,
+            Err(failure) => return self.bad(&failure.message),
+        };
+        let endpoint = match Endpoint::of(&settings) {
+            Ok(endpoint) => endpoint,
+            Err(failure) => return self.bad(&failure.message),
+        };
+        let Listed { models, took_ms, has_key } = match listed(&settings, &endpoint).await {
+            Ok(listed) => listed,
+            Err(failure) => return self.bad(&failure.message),
+        };
+        let name = &endpoint.name;
+        match models {
+            Ok(ids) => {
+                let (key, offered) =
+                    (if has_key { "took the key" } else { "wants no key" }, counted(ids.len() as u64, "model"));
+                self.good(&format!("{name} answered in {took_ms} ms, {key}, and offers {offered}"));
+                self.model(&settings, &endpoint, &ids);
+            }
+            // It was reached, and let the request in.
+            Err(error) if error.kind == LlmErrorKind::NotFound => {
+                self.note(&format!(
+                    "{name} answered in {took_ms} ms, but has no list of models: key and model were not tried"
+                ));
+            }
+            Err(error) => self.bad(&format!("{name}: {error}")),
+        }
+    }
+
+    fn model(&mut self, settings: &Settings, endpoint: &Endpoint<'_>, ids: &[String]) {
+        let Some(model) = endpoint.model(settings).map(|meant| meant.model) else {
+            match ids {
+                [only] => self.good(&format!("without `-m` the model {only} is asked")),
+                _ => self.note(
+                    "no model is named: use `-m`, or set `model` in the configuration; `agent models` lists them",
+                ),
+            }
+            return;
+        };
+        // Some lists have the models only with their dates.
+        let is_dated = |id: &String| id.strip_prefix(&*model).is_some_and(|end| end.starts_with("-2"));
+        if ids.contains(&model) || ids.iter().any(is_dated) {
+            self.good(&format!("the model {model} is offered"));
+        } else {
+            self.bad(&format!("the model {model} is not among those that are offered: `agent models` lists them"));
         }
     }
 
@@ -149,9 +235,12 @@ impl Report {
 
     /// What of the user's configuration can be read and cannot be used.
     fn entries(&mut self, user: &UserConfig) {
-        for failure in
-            [settings::limits_of_user(user).map(drop), formatters::of_user(user).map(drop), places::check_of_user(user)]
-        {
+        for failure in [
+            settings::limits_of_user(user).map(drop),
+            formatters::of_user(user).map(drop),
+            places::check_of_user(user),
+            provider::check_entries(user),
+        ] {
             failure.unwrap_or_else(|failure| self.bad(&failure.message));
         }
     }

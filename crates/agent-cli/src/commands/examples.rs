@@ -4,6 +4,7 @@ pub(crate) const AGENT: &str = "Examples:
   agent                                      opens the prompt in this directory
   agent \"fix the failing test\"               opens the prompt with this message
   agent run -p \"update the changelog\"        does one task without asking
+  agent -m claude-opus-5-5 --effort high     with this model, which thinks much
   agent resume                               continues the newest session";
 
 pub(crate) const RUN: &str = "Examples:
@@ -38,7 +39,14 @@ pub(crate) const DIAGRAM: &str = "Examples:
 
 pub(crate) const DOCTOR: &str = "Examples:
   agent doctor
+  agent doctor --online                      tries the key and the server of a run here
+  agent doctor --base-url http://127.0.0.1:11434/v1
   agent doctor -C ../other-project";
+
+pub(crate) const MODELS: &str = "Examples:
+  agent models                               of every provider that is configured
+  agent models --base-url http://127.0.0.1:11434/v1
+  agent models --provider openai --json";
 
 pub(crate) const COMMANDS: &str = "Examples:
   agent commands --json";

@@ -98,7 +98,8 @@ async fn drive(
     let Opened { runner, handle, mut notices, id, model, tool_names, before, unfinished, repository, .. } = opened;
     printer.init(Init {
         session_id: id.clone(),
-        model,
+        model: model.id.to_string(),
+        effort: model.effort,
         tools: tool_names,
         directory: settings.directory.clone(),
         limits: settings.limits,

@@ -1,10 +1,12 @@
 //! Configuration files: what a user may say in one, and how one is read.
 
 use crate::LEFTOVERS;
-use crate::config::options::{ProviderName, Sandbox};
+use crate::config::options::Sandbox;
 use crate::config::places::Places;
+use crate::config::providers::{Alias, ProviderChoice, ProviderEntry};
 use crate::config::units::{self, DurationMs};
 use crate::failure::Failure;
+use crate::model::effort::Wish;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Rule};
 use agent_hooks::SettingsFile;
@@ -14,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::{self, Read};
+use std::num::NonZeroU32;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -21,12 +24,15 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct UserConfig {
-    pub(crate) provider: Option<ProviderName>,
+    pub(crate) provider: Option<ProviderChoice>,
     pub(crate) model: Option<String>,
     pub(crate) base_url: Option<String>,
     /// The variable with the key for `base_url`.
     pub(crate) api_key_env: Option<String>,
     pub(crate) fallback_models: Vec<String>,
+    /// How much models are to think, and how long their answers may be; of each model that says nothing else.
+    pub(crate) effort: Option<Wish>,
+    pub(crate) max_output_tokens: Option<NonZeroU32>,
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) allow: Vec<Rule>,
     pub(crate) deny: Vec<Rule>,
@@ -42,6 +48,9 @@ pub(crate) struct UserConfig {
     pub(crate) formatters: Vec<FormatterEntry>,
     pub(crate) hooks: Vec<HookEntry>,
     pub(crate) models: BTreeMap<String, ModelEntry>,
+    /// Providers of the user's own, and short names of models.
+    pub(crate) providers: BTreeMap<String, ProviderEntry>,
+    pub(crate) aliases: BTreeMap<String, Alias>,
     pub(crate) jobs: crate::commands::job::config::JobsConfig,
     pub(crate) prompt: PromptConfig,
     /// Where entries stand, for messages.
@@ -286,7 +295,8 @@ pub(crate) enum OnFailureWord {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ModelEntry {
-    pub(crate) max_output_tokens: Option<u32>,
+    pub(crate) max_output_tokens: Option<NonZeroU32>,
+    pub(crate) effort: Option<Wish>,
     pub(crate) context_window_tokens: Option<u64>,
     /// US dollars for a million tokens.
     pub(crate) input_usd: Option<Amount>,

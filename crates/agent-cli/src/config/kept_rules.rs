@@ -41,7 +41,7 @@ fn with_rule(text: &str, rule: &Rule) -> Result<Option<String>, String> {
 }
 
 /// Puts a new file in the place of the old one, or of what a link leads to. A reader meanwhile gets one or the other.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let real: PathBuf = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let folder = real.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(folder)?;

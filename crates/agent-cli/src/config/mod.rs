@@ -3,9 +3,11 @@
 pub(crate) mod entries;
 pub(crate) mod file;
 pub(crate) mod kept_rules;
+pub(crate) mod kept_server;
 pub(crate) mod options;
 pub(crate) mod places;
 pub(crate) mod project;
+pub(crate) mod providers;
 pub(crate) mod repository;
 pub(crate) mod rule_patterns;
 pub(crate) mod settings;

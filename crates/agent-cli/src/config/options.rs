@@ -1,7 +1,9 @@
 //! The options of a run, as flags and configuration set them.
 
+use crate::config::providers::{ChoiceParser, ProviderChoice};
 use crate::config::units::{DurationMs, NanoUsd};
 use crate::failure::Failure;
+use crate::model::effort::Wish;
 use agent_core::lifecycle::Commitment;
 use agent_core::permission::{PermissionMode, Rule};
 use clap::{Args, ValueEnum};
@@ -19,15 +21,20 @@ const OUTPUT: &str = "Output";
 /// Options of `run`, the prompt and `resume`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Options {
-    /// The provider's API. Default: the only one whose key is set.
-    #[arg(help_heading = MODEL, long, value_enum)]
-    pub(crate) provider: Option<ProviderName>,
-    /// Model id. Default: the configured one, or the only one that the provider lists.
+    /// The provider: one of these, or a name under `[providers]` in the configuration. Default: that of the model, or the only one whose
+    /// key is set.
+    #[arg(help_heading = MODEL, long, value_name = "NAME", value_parser = ChoiceParser)]
+    pub(crate) provider: Option<ProviderChoice>,
+    /// Model id, or an alias of the configuration. Default: the configured one, or the only one that the provider lists.
     #[arg(help_heading = MODEL, short, long, value_name = "ID")]
     pub(crate) model: Option<String>,
     /// The provider's URL; on its own it implies `--provider openai`. OpenAI URLs end in `/v1`, Anthropic URLs do not.
     #[arg(help_heading = MODEL, long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// How much the model is to think. Which of these it knows depends on the model; with `default` its server decides. Default: the
+    /// configured effort, or the model's usual one.
+    #[arg(help_heading = MODEL, long, value_enum, value_name = "LEVEL")]
+    pub(crate) effort: Option<Wish>,
     /// Environment variable that holds the key for this server; `-` sends no key. Without this option, a provider's usual key goes only
     /// to that provider's own hosts.
     #[arg(help_heading = MODEL, long, value_name = "NAME")]
@@ -157,6 +164,18 @@ pub(crate) enum ProviderName {
     /// No provider: plays the recording given with `--replay`.
     #[serde(skip)]
     Replay,
+}
+
+impl ProviderName {
+    /// As users write it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Replay => "replay",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -20,6 +20,7 @@ struct Entries {
     hooks: Vec<Spanned<BTreeMap<String, Spanned<Value>>>>,
     formatters: Vec<Spanned<BTreeMap<String, Spanned<Value>>>>,
     limits: BTreeMap<String, Spanned<Value>>,
+    providers: BTreeMap<String, Spanned<BTreeMap<String, Spanned<Value>>>>,
 }
 
 impl Places {
@@ -42,6 +43,15 @@ impl Places {
     /// A limit.
     pub(crate) fn limit(&self, key: &str) -> String {
         self.told(&format!("limits.{key}"), self.entries().limits.get(key).map(|value| value.span().start))
+    }
+
+    /// A key of a provider; the provider where the key is empty.
+    pub(crate) fn provider(&self, name: &str, key: &str) -> String {
+        let entries = self.entries();
+        let entry = entries.providers.get(name);
+        let at = entry.map(|entry| entry.get_ref().get(key).map_or(entry.span().start, |value| value.span().start));
+        let dot = if key.is_empty() { "" } else { "." };
+        self.told(&format!("providers.{name}{dot}{key}"), at)
     }
 
     /// The text was read before, so what cannot be read now is only missing here.

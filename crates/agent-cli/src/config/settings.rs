@@ -1,10 +1,11 @@
 //! What holds for a session: built-in defaults, the user's file, the repository's file, environment, flags, in this order.
 
-use crate::config::options::{Options, ProviderName, Sandbox, Seat};
+use crate::config::options::{Options, Sandbox, Seat};
 
 use crate::config::file::{self, UserConfig, Wait};
 use crate::config::places::Places;
 use crate::config::project::{self, working_directory};
+use crate::config::providers::ProviderChoice;
 use crate::config::repository::RepositoryConfig;
 use crate::config::units::DurationMs;
 use crate::failure::Failure;
@@ -12,6 +13,7 @@ use crate::hooks::formatters;
 use crate::hooks::places::{self, Ground};
 use crate::hooks::programs::Trust;
 use crate::hooks::trust;
+use crate::model::effort::Wish;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
 use crate::session::own::{HEADLESS_MODEL_CALLS, HEADLESS_TOOL_CALLS};
@@ -32,14 +34,20 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) directory: PathBuf,
-    pub(crate) provider: Option<ProviderName>,
+    /// As the flag says; what follows from the model and from the configuration is seen when one is asked.
+    pub(crate) provider: Option<ProviderChoice>,
     /// As the flag says; the environment and then the configuration come after it.
     pub(crate) base_url: Option<String>,
     /// As the flag says.
     pub(crate) api_key_env: Option<String>,
     pub(crate) is_quiet: bool,
+    /// As the flag says, and the provider that an alias in its place names.
     pub(crate) model: Option<String>,
+    pub(crate) alias_provider: Option<ProviderChoice>,
+    /// As they were written: some may be aliases.
     pub(crate) fallback_models: Vec<String>,
+    /// What the flag says of the effort, or the alias.
+    pub(crate) effort: Option<Wish>,
     pub(crate) tape: Tape,
     pub(crate) limits: Limits,
     /// How long answers of the provider are waited for.
@@ -95,21 +103,23 @@ impl Settings {
         let skills = skills::found(&directory, trust.is_given);
         skills.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
         let tape = Tape::of(options)?;
+        let meant = options.model.as_deref().map(|name| user.meant(name));
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
             say("agent: no formatter is configured, so nothing is formatted");
         }
         Ok(Self {
-            provider: options.provider.or(user.provider),
+            provider: options.provider.clone(),
             base_url: options.base_url.clone(),
             api_key_env: options.api_key_env.clone(),
             is_quiet: options.quiet,
+            model: meant.as_ref().map(|meant| meant.model.clone()),
+            alias_provider: meant.as_ref().and_then(|meant| meant.provider.clone()),
             // A recording stands above the configuration: it was made with its models.
-            model: options.model.clone().or_else(|| user.model.clone().filter(|_| !tape.is_played())),
-            fallback_models: if options.fallback_model.is_empty() && !tape.is_played() {
-                user.fallback_models.clone()
-            } else {
-                options.fallback_model.clone()
+            fallback_models: match options.fallback_model.is_empty() && !tape.is_played() {
+                true => user.fallback_models.clone(),
+                false => options.fallback_model.clone(),
             },
+            effort: options.effort.or_else(|| meant.as_ref()?.effort),
             tape,
             limits,
             timeouts: timeouts(options, &user),
@@ -180,7 +190,9 @@ pub(crate) fn users_config() -> Result<UserConfig, Failure> {
     let Some(file) = file::user_config_path() else { return Ok(UserConfig::default()) };
     let Some(text) = file::text_of(&file)? else { return Ok(UserConfig::default()) };
     let user: UserConfig = file::parse(&file, &text)?;
-    Ok(UserConfig { places: Places { file, text }, ..user })
+    let user = UserConfig { places: Places { file, text }, ..user };
+    user.check_providers()?;
+    Ok(user)
 }
 
 /// What a repository may not say is left out loudly; an unreadable part that may forbid something is an error. And whether its programs are

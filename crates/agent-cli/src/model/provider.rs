@@ -1,19 +1,25 @@
 //! Which provider, which model, which key.
 
+use crate::config::file::UserConfig;
 use crate::config::options::ProviderName;
+use crate::config::providers::Alias;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
-use crate::model::keys::{self, CONFIGURATION, key_variable, variable};
+use crate::model::asked::{Models, as_recorded};
+use crate::model::effort::{self, Reach};
+use crate::model::endpoint::{self, Endpoint};
+use crate::model::given;
+use crate::model::keys;
 use crate::model::paced::{Paced, Unread};
 use crate::model::secrets;
 use crate::model::tape::Tape;
-use crate::screen::terminal::say;
+use crate::screen::terminal::{inline, say};
 use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;
 use agent_llm::{
-    AnthropicProvider, ConfigError, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, ReplayProvider,
-    WaitSettings,
+    AnthropicProvider, Asked, ConfigError, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, ReplayProvider,
+    Timeouts, WaitSettings,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +28,8 @@ use std::time::Duration;
 pub(crate) struct Chosen {
     pub(crate) provider: Arc<dyn LlmProvider>,
     pub(crate) models: Vec<ModelConfig>,
+    /// The server that they are asked through.
+    pub(crate) reach: Reach,
     /// Values that must not be shown anywhere.
     pub(crate) secrets: Vec<String>,
 }
@@ -33,41 +41,112 @@ impl Chosen {
     }
 }
 
+/// A provider that can be asked, and for its list of models.
+pub(crate) enum Client {
+    Anthropic(AnthropicProvider),
+    OpenAi(OpenAiProvider),
+    OpenAiResponses(OpenAiResponsesProvider),
+}
+
+impl Client {
+    fn new(protocol: ProviderName, config: ProviderConfig) -> Result<Self, Failure> {
+        match protocol {
+            ProviderName::Anthropic => {
+                AnthropicProvider::new(config).map(Self::Anthropic).map_err(|error| wrong(&error))
+            }
+            ProviderName::OpenAi => OpenAiProvider::new(config).map(Self::OpenAi).map_err(|error| wrong(&error)),
+            ProviderName::OpenAiResponses => {
+                OpenAiResponsesProvider::new(config).map(Self::OpenAiResponses).map_err(|error| wrong(&error))
+            }
+            ProviderName::Replay => Err(Failure::config("cannot replay a recording: name it with `--replay FILE`")),
+        }
+    }
+
+    pub(crate) async fn list_models(&self) -> Result<Vec<String>, LlmError> {
+        match self {
+            Self::Anthropic(provider) => provider.list_models().await,
+            Self::OpenAi(provider) => provider.list_models().await,
+            Self::OpenAiResponses(provider) => provider.list_models().await,
+        }
+    }
+
+    fn shared(self) -> Arc<dyn LlmProvider> {
+        match self {
+            Self::Anthropic(provider) => Arc::new(provider),
+            Self::OpenAi(provider) => Arc::new(provider),
+            Self::OpenAiResponses(provider) => Arc::new(provider),
+        }
+    }
+}
+
 /// Chooses by flag, configuration, or the only key that is set; a recording takes the place of all of them.
 pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
-    // The keys of other providers are secrets too, and whatever else the environment holds.
+    if let Tape::Replay(provider, recorded) = &settings.tape {
+        let (models, secrets) = (recorded_models(settings, recorded)?, known_secrets(settings));
+        secrets::learn(&secrets);
+        let provider = Arc::<ReplayProvider>::clone(provider);
+        return Ok(Chosen { provider, models, reach: Reach::default(), secrets });
+    }
+    let endpoint = Endpoint::of(settings)?;
+    let Connected { client, secrets, .. } = connect(settings, &endpoint, settings.timeouts).await?;
+    say_proxy(settings, &endpoint);
+    let reach = reach(&endpoint)?;
+    let asked = match endpoint.model(settings) {
+        Some(asked) => asked,
+        None => settings.user.meant(&only_model(client.list_models()).await?),
+    };
+    let models = Models::new(settings, reach).or_wish(asked.effort);
+    let models = models.all(&asked.model, fallbacks(settings, &endpoint.name)?.iter())?;
+    Ok(Chosen { provider: client.shared(), models, reach, secrets })
+}
+
+/// A client, and what its server gets.
+pub(crate) struct Connected {
+    pub(crate) client: Client,
+    /// Values that must not be shown anywhere.
+    secrets: Vec<String>,
+    /// Whether a key is sent.
+    pub(crate) has_key: bool,
+}
+
+/// A client for this provider with its key, and all that must not be shown.
+pub(crate) async fn connect(
+    settings: &Settings,
+    endpoint: &Endpoint<'_>,
+    timeouts: Timeouts,
+) -> Result<Connected, Failure> {
+    let mut secrets = known_secrets(settings);
+    secrets.extend(secrets::of_url(&endpoint.base_url));
+    let mut config = config_of(endpoint);
+    (config.timeouts, config.wait_settings) = (timeouts, wait_settings());
+    let key = keys::of(settings, endpoint, &config).await?;
+    secrets.extend(key.value.clone());
+    secrets::learn(&secrets);
+    let has_key = key.value.is_some();
+    (config.api_key, config.key_variable) = (key.value, key.variable);
+    config.recorder = settings.tape.recorder(&secrets)?;
+    Ok(Connected { client: Client::new(endpoint.protocol, config)?, secrets, has_key })
+}
+
+/// The keys of other providers are secrets too, and whatever else the environment and the configuration hold.
+fn known_secrets(settings: &Settings) -> Vec<String> {
     let mut secrets = secrets::of_environment();
     secrets.extend(keys::named(settings));
-    if let Tape::Replay(provider, recorded) = &settings.tape {
-        let models = recorded_models(settings, recorded)?;
-        return Ok(Chosen { provider: Arc::<ReplayProvider>::clone(provider), models, secrets });
-    }
-    let name = name(settings)?;
-    let (base_url, from) = base_url(settings, name);
-    secrets.extend(secrets::of_url(&base_url));
-    let timeouts = settings.timeouts;
-    let mut config = ProviderConfig { base_url, timeouts, wait_settings: wait_settings(), ..ProviderConfig::default() };
-    let key = keys::of(settings, name, &config, &from)?;
-    (config.api_key, config.key_variable) = (key.value, key.variable);
-    say_proxy(settings, name, &config);
-    config.recorder = settings.tape.recorder(&secrets)?;
-    match name {
-        ProviderName::Anthropic => {
-            let provider = AnthropicProvider::new(config).map_err(|error| wrong(&error))?;
-            let models = models_of(settings, provider.list_models()).await?;
-            Ok(Chosen { provider: Arc::new(provider), models, secrets })
-        }
-        ProviderName::OpenAi => {
-            let provider = OpenAiProvider::new(config).map_err(|error| wrong(&error))?;
-            let models = models_of(settings, provider.list_models()).await?;
-            Ok(Chosen { provider: Arc::new(provider), models, secrets })
-        }
-        ProviderName::OpenAiResponses => {
-            let provider = OpenAiResponsesProvider::new(config).map_err(|error| wrong(&error))?;
-            let models = models_of(settings, provider.list_models()).await?;
-            Ok(Chosen { provider: Arc::new(provider), models, secrets })
-        }
-        ProviderName::Replay => Err(Failure::config("cannot replay a recording: name it with `--replay FILE`")),
+    let headers = settings.user.providers.values().flat_map(|entry| &entry.headers);
+    secrets.extend(secrets::of_headers(headers.map(|(name, value)| (name, &value.0))));
+    secrets.extend(
+        settings.user.providers.values().filter_map(|entry| entry.base_url.as_deref()).flat_map(secrets::of_url),
+    );
+    secrets
+}
+
+/// Where a provider is reached, and with which headers; without its key.
+fn config_of(endpoint: &Endpoint<'_>) -> ProviderConfig {
+    let headers = endpoint.own_entry().into_iter().flat_map(|entry| &entry.headers);
+    ProviderConfig {
+        base_url: endpoint.base_url.clone(),
+        headers: headers.map(|(name, value)| (name.clone(), value.0.clone())).collect(),
+        ..ProviderConfig::default()
     }
 }
 
@@ -76,76 +155,64 @@ fn wait_settings() -> WaitSettings {
     WaitSettings { first_byte: String::from("`--first-byte-timeout`"), idle: String::from("`--idle-timeout`") }
 }
 
-/// Where the provider is, and who says so.
-pub(crate) fn base_url(settings: &Settings, name: ProviderName) -> (String, String) {
-    if let Some(url) = &settings.base_url {
-        return (url.clone(), "`--base-url`".to_owned());
-    }
-    let from = base_url_variable(name);
-    match variable(from) {
-        Some(url) => (url, from.to_owned()),
-        None => (settings.user.base_url.clone().unwrap_or_default(), CONFIGURATION.to_owned()),
-    }
+/// The server that this provider is asked at.
+pub(crate) fn reach(endpoint: &Endpoint<'_>) -> Result<Reach, Failure> {
+    let from = &endpoint.from;
+    let server = config_of(endpoint).server();
+    let server = server.map_err(|error| Failure::config(format!("{error}; it comes from {from}")))?;
+    Ok(Reach {
+        format: effort::format(endpoint.protocol),
+        is_own: keys::is_own(endpoint.protocol, &server),
+        is_local: server.is_local,
+        said: endpoint.entry.and_then(|entry| entry.effort),
+    })
 }
 
-/// The models of a recording: it was made with those, unless others are named.
-fn recorded_models(settings: &Settings, recorded: &[String]) -> Result<Vec<ModelConfig>, Failure> {
-    let first = settings.model.as_ref().or_else(|| recorded.first());
-    let first = first.ok_or_else(|| Failure::input("cannot replay the recording: it has no calls"))?;
-    if settings.fallback_models.is_empty() {
-        let others = recorded.iter().filter(|other| *other != first);
-        return models(settings, first, others);
-    }
-    models(settings, first, settings.fallback_models.iter())
-}
-
-/// The models that were named, or the only one that the server lists. The list is asked for only when it is needed.
-async fn models_of(
-    settings: &Settings,
-    listing: impl Future<Output = Result<Vec<String>, LlmError>>,
-) -> Result<Vec<ModelConfig>, Failure> {
-    let id = match &settings.model {
-        Some(id) => id.clone(),
-        None => only_model(listing).await?,
+/// The models that take over. They are asked through the same provider.
+fn fallbacks(settings: &Settings, provider: &str) -> Result<Vec<String>, Failure> {
+    let meant = settings.fallback_models.iter().map(|name| (name, settings.user.meant(name)));
+    let model = |(name, meant): (&String, Alias)| match meant.provider {
+        Some(other) if other.name() != provider => Err(Failure::config(format!(
+            "cannot use `{name}` as a fallback model: it is of the provider {}, and this session asks {provider}",
+            other.name()
+        ))),
+        _ => Ok(meant.model),
     };
-    models(settings, &id, settings.fallback_models.iter())
+    meant.map(model).collect()
 }
 
-pub(crate) fn name(settings: &Settings) -> Result<ProviderName, Failure> {
-    if let Some(name) = settings.provider {
-        return Ok(name);
+/// Fails where a provider of the configuration has a URL, a header or a key file that no run could use.
+pub(crate) fn check_entries(user: &UserConfig) -> Result<(), Failure> {
+    for (name, entry) in &user.providers {
+        let endpoint = Endpoint {
+            name: name.clone(),
+            protocol: entry.protocol,
+            entry: Some(entry),
+            base_url: entry.base_url.clone().unwrap_or_default(),
+            from: endpoint::entry_place(name),
+            chosen_by: "",
+        };
+        reach(&endpoint)?;
+        Client::new(entry.protocol, config_of(&endpoint))
+            .map_err(|failure| Failure::config(format!("{} of the provider {name}", failure.message)))?;
     }
-    // A URL alone is a local server or a gateway, and those speak OpenAI's format.
-    if settings.base_url.is_some() || settings.user.base_url.is_some() {
-        return Ok(ProviderName::OpenAi);
-    }
-    let has = |name| variable(key_variable(name)).is_some();
-    match (has(ProviderName::Anthropic), has(ProviderName::OpenAi)) {
-        (true, false) => Ok(ProviderName::Anthropic),
-        (false, true) => Ok(ProviderName::OpenAi),
-        (true, true) => Err(Failure::config(
-            "cannot choose a provider: ANTHROPIC_API_KEY and OPENAI_API_KEY are both set; use `--provider anthropic` or `--provider \
-             openai`",
-        )),
-        (false, false) => only_server().ok_or_else(|| {
-            Failure::authentication(
-                "cannot choose a provider: no key is set. You can:\n  \
-                 - set ANTHROPIC_API_KEY or OPENAI_API_KEY;\n  \
-                 - use a local server such as Ollama or llama-server: `--base-url http://127.0.0.1:11434/v1`;\n  \
-                 - try it first without a key: `agent demo`",
-            )
-        }),
-    }
+    keys::files(user)?.iter().try_for_each(|path| given::in_file(path).map(drop).map_err(Failure::authentication))
 }
 
-/// The only one whose server the environment names. Whether that one needs a key is seen next.
-fn only_server() -> Option<ProviderName> {
-    let is_named = |name| variable(base_url_variable(name)).is_some();
-    match (is_named(ProviderName::Anthropic), is_named(ProviderName::OpenAi)) {
-        (true, false) => Some(ProviderName::Anthropic),
-        (false, true) => Some(ProviderName::OpenAi),
-        (true, true) | (false, false) => None,
+/// The models of a recording: it was made with those, unless others are named. They are asked as they were.
+fn recorded_models(settings: &Settings, recorded: &[(String, Option<Asked>)]) -> Result<Vec<ModelConfig>, Failure> {
+    let ids: Vec<String> = recorded.iter().map(|(id, _)| id.clone()).collect();
+    let first = settings.model.as_ref().or_else(|| ids.first());
+    let first = first.ok_or_else(|| Failure::input("cannot replay the recording: it has no calls"))?;
+    let named = fallbacks(settings, ProviderName::Replay.name())?;
+    let others = if named.is_empty() { &ids } else { &named };
+    let others = others.iter().filter(|other| *other != first);
+    let mut models = Models::new(settings, Reach::default()).all(first, others)?;
+    for model in &mut models {
+        let asked = recorded.iter().find(|(id, _)| *id == *model.id).and_then(|(_, asked)| *asked);
+        asked.into_iter().for_each(|asked| as_recorded(model, asked, settings.effort));
     }
+    Ok(models)
 }
 
 /// Whether a provider at this URL is on this machine and needs no key.
@@ -154,8 +221,8 @@ pub(crate) fn is_on_this_machine(url: &str) -> bool {
 }
 
 /// Says which proxy requests go through: the environment names it, and it is easily forgotten there.
-fn say_proxy(settings: &Settings, name: ProviderName, config: &ProviderConfig) {
-    if let Some(proxy) = proxy(name, &config.base_url).filter(|_| !settings.is_quiet) {
+fn say_proxy(settings: &Settings, endpoint: &Endpoint<'_>) {
+    if let Some(proxy) = proxy(endpoint.protocol, &endpoint.base_url).filter(|_| !settings.is_quiet) {
         say(&format!("agent: requests to the provider go through the proxy {proxy}, which is set in the environment"));
     }
 }
@@ -181,7 +248,7 @@ async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>
     let listed = tokio::time::timeout(LISTING, listing).await.map_err(|_| {
         let seconds = LISTING.as_secs();
         Failure::provider(format!(
-            "cannot choose a model: the provider did not list its models within {seconds} s; name one with `--model`"
+            "cannot choose a model: the provider did not list its models within {seconds} s; name one with `-m`"
         ))
     })?;
     let ids = listed.map_err(|error| {
@@ -194,56 +261,22 @@ async fn only_model(listing: impl Future<Output = Result<Vec<String>, LlmError>>
     })?;
     match ids.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err(Failure::config("cannot choose a model: the provider lists none; name one with `--model`")),
-        many => {
-            let some = many.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-            let count = many.len();
-            Err(Failure::config(format!(
-                "cannot choose a model: the provider lists {count} ({some}, …); name one with `--model`"
-            )))
-        }
+        [] => Err(Failure::config("cannot choose a model: the provider lists none; name one with `-m`")),
+        many => Err(Failure::config(offered(many))),
     }
 }
 
-/// The models with what is known about them: the user's configuration before the built-in prices.
-pub(crate) fn models<'a>(
-    settings: &Settings,
-    first: &'a str,
-    others: impl Iterator<Item = &'a String>,
-) -> Result<Vec<ModelConfig>, Failure> {
-    let ids = std::iter::once(first).chain(others.map(String::as_str));
-    let known = ids.map(|id| {
-        let mut model = known_model(id);
-        if let Some(entry) = settings.user.models.get(id) {
-            let wrong = |what| Failure::config(format!("cannot read the price of the model {id}: {what}"));
-            model.price = entry.price().map_err(wrong)?.or(model.price);
-            model.context_window_tokens = entry.context_window_tokens;
-            model.max_output_tokens = entry.max_output_tokens.unwrap_or(model.max_output_tokens);
-        }
-        if settings.limits.max_cost_nano_usd.is_some() && model.price.is_none() {
-            return Err(Failure::config(format!(
-                "cannot keep the cost limit: the price of the model {id} is unknown; set `models.\"{id}\".input_usd` and `output_usd` \
-                 (US dollars per million tokens) in the configuration"
-            )));
-        }
-        Ok(model)
-    });
-    known.collect()
-}
-
-/// A model with its built-in price, if it has one.
-pub(crate) fn known_model(id: &str) -> ModelConfig {
-    let mut model = ModelConfig::new(id);
-    model.price = agent_core::budget::prices::lookup(id);
-    model
-}
-
-pub(crate) const fn base_url_variable(name: ProviderName) -> &'static str {
-    match name {
-        ProviderName::Anthropic => "ANTHROPIC_BASE_URL",
-        ProviderName::OpenAi | ProviderName::OpenAiResponses => "OPENAI_BASE_URL",
-        ProviderName::Replay => "",
+/// What a server offers where one of several has to be named.
+fn offered(ids: &[String]) -> String {
+    let count = ids.len();
+    let mut text = format!("cannot choose a model: the provider offers {count}; name one with `-m`:");
+    for id in ids.iter().take(MOST_OFFERED) {
+        text.push_str(&format!("\n  {}", inline(id)));
     }
+    if count > MOST_OFFERED {
+        text.push_str(&format!("\n  and {} more, which `agent models` lists", count - MOST_OFFERED));
+    }
+    text
 }
 
 /// A URL without what may be secret in it: the user's part and the query.
@@ -256,11 +289,21 @@ pub(crate) fn shown_url(url: &str) -> String {
     format!("{scheme}{colon}{host}{path}")
 }
 
+/// A list that is still read.
+const MOST_OFFERED: usize = 30;
 const LISTING: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {
-    use super::shown_url;
+    use super::{MOST_OFFERED, offered, shown_url};
+
+    #[test]
+    fn a_short_list_is_offered_whole_and_a_long_one_says_how_much_is_left() {
+        let ids = |count: usize| (0..count).map(|n| format!("m{n}")).collect::<Vec<_>>();
+        assert_eq!(offered(&ids(2)), "cannot choose a model: the provider offers 2; name one with `-m`:\n  m0\n  m1");
+        assert!(!offered(&ids(MOST_OFFERED)).contains("more"));
+        assert!(offered(&ids(MOST_OFFERED + 3)).ends_with("and 3 more, which `agent models` lists"));
+    }
 
     #[test]
     fn a_url_is_shown_without_what_may_be_secret() {

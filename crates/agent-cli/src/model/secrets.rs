@@ -5,8 +5,10 @@
 
 use crate::config::options::ProviderName;
 use crate::model::keys::key_variable;
+use crate::screen::terminal;
 use agent_core::redact::{MIN_SECRET_BYTES, Redactor};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Every secret that the environment holds.
 pub(crate) fn of_environment() -> Vec<String> {
@@ -15,9 +17,34 @@ pub(crate) fn of_environment() -> Vec<String> {
     of_variables(&variables.collect::<Vec<_>>())
 }
 
-/// What the program takes out of everything that it writes.
+/// What the program takes out of everything that it writes: what the environment holds, and what was learned since.
 pub(crate) fn redactor() -> Redactor {
-    Redactor::new(of_environment())
+    let learned = LEARNED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Redactor::new(of_environment().into_iter().chain(learned))
+}
+
+/// Keys from files and programs, and what is secret in the configuration, are known from now on.
+pub(crate) fn learn(secrets: &[String]) {
+    let mut learned = LEARNED.lock().unwrap_or_else(PoisonError::into_inner);
+    learned.extend(secrets.iter().cloned());
+    learned.sort();
+    learned.dedup();
+    terminal::keep_secret(&Redactor::new(secrets.iter().cloned()));
+}
+
+/// What is secret in the headers of providers: values in headers whose names say so, and any that looks made by a machine. A scheme before
+/// a key (`Bearer …`) is none.
+pub(crate) fn of_headers<'a>(headers: impl IntoIterator<Item = (&'a String, &'a String)>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, value) in headers {
+        let last = value.rsplit(' ').next().unwrap_or_default();
+        let is_named = names_a_secret(&name.replace('-', "_")) || name.eq_ignore_ascii_case("authorization");
+        if is_named || looks_made(value) {
+            found.extend([value.clone(), last.to_owned()]);
+        }
+    }
+    found.retain(|value| value.len() >= MIN_SECRET_BYTES);
+    found
 }
 
 fn text(value: &std::ffi::OsStr) -> String {
@@ -95,6 +122,7 @@ const ENDS: &[&str] =
 const PARTS: &[&str] = &["SECRET", "PASSWORD", "PASSWD", "ACCESS_KEY", "PRIVATE_KEY", "API_KEY", "AUTH_TOKEN"];
 /// What people are called, and where they are, is in every text.
 const OWN: &[&str] = &["USER", "LOGNAME", "HOME", "SHELL", "HOSTNAME", "PWD", "OLDPWD"];
+static LEARNED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 const MADE_BYTES: usize = 8;
 const LONG_BYTES: usize = 16;
 
@@ -138,6 +166,16 @@ mod tests {
         ] {
             assert_eq!(found(name, value), Vec::<String>::new(), "{name}");
         }
+    }
+
+    #[test]
+    fn headers_are_secret_by_their_names_or_by_what_they_look_like() {
+        let found = |name: &str, value: &str| of_headers([(&name.to_owned(), &value.to_owned())]);
+        assert_eq!(found("Authorization", "Bearer abcdefgh"), ["Bearer abcdefgh", "abcdefgh"]);
+        assert_eq!(found("X-Api-Key", "plainword")[0], "plainword");
+        assert_eq!(found("X-Anything", "0123-abcd-XYZ")[0], "0123-abcd-XYZ");
+        assert_eq!(found("X-Team", "search"), [""; 0]);
+        assert_eq!(found("X-Title", "my agent"), [""; 0]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! `--record` and `--replay`: model calls kept in a file, or played from one.
 
 use crate::config::options::{Options, ProviderName, ReplayMatch};
+use crate::config::providers::ProviderChoice;
 use crate::failure::Failure;
-use agent_llm::{Cassette, CassetteError, Matching, Recorder, ReplayProvider};
+use agent_llm::{Asked, Cassette, CassetteError, Matching, Recorder, ReplayProvider};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -14,21 +15,22 @@ pub(crate) enum Tape {
     No,
     /// They are made and recorded.
     Record(PathBuf, OnceLock<Recorder>),
-    /// They are played.
-    Replay(Arc<ReplayProvider>, Vec<String>),
+    /// They are played; the models that were asked, and how.
+    Replay(Arc<ReplayProvider>, Vec<(String, Option<Asked>)>),
 }
 
 impl Tape {
     /// What the options say. A recording is read at once; a new one is begun when there is a provider to record.
     pub(crate) fn of(options: &Options) -> Result<Self, Failure> {
         if let Some(path) = &options.replay {
-            if !matches!(options.provider, None | Some(ProviderName::Replay)) {
+            if !matches!(options.provider, None | Some(ProviderChoice::BuiltIn(ProviderName::Replay))) {
                 return Err(Failure::config(
                     "cannot use `--provider` with `--replay`, which takes the provider's place",
                 ));
             }
             let cassette = Cassette::read(path).map_err(failed)?;
-            let models = cassette.models().into_iter().map(str::to_owned).collect();
+            let models = cassette.models().into_iter();
+            let models = models.map(|model| (model.to_owned(), cassette.asked(model))).collect();
             let matching = match options.replay_match {
                 ReplayMatch::Exact => Matching::Exact,
                 ReplayMatch::Lenient => Matching::Lenient,

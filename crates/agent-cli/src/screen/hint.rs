@@ -30,8 +30,7 @@ pub(crate) fn resume_command(id: &str, options: &Options, raise: Option<&Raise>)
     // The session is resumed with its own model and provider, but for a URL that holds a secret: that is not kept.
     let url = options.base_url.as_deref().filter(|url| shown_url(url) != **url);
     if let Some(url) = url {
-        let provider = options.provider.and_then(|provider| provider.to_possible_value());
-        provider.iter().for_each(|provider| flag("--provider", provider.get_name()));
+        options.provider.iter().for_each(|provider| flag("--provider", &provider.name()));
         flag("--base-url", &shown_url(url));
     }
     let waits = [("--first-byte-timeout", options.first_byte_timeout), ("--idle-timeout", options.idle_timeout)];

@@ -2,6 +2,7 @@
 
 use crate::config::options::{Options, OutputFormat};
 use crate::config::project::working_directory;
+use crate::model::effort::Wish;
 use crate::screen::hint::resume_command;
 use crate::screen::terminal::{is_watched, put, put_json};
 use crate::screen::unread;
@@ -9,6 +10,7 @@ use crate::screen::view::{Level, View, lost};
 use crate::screen::wire::{Line, RunResult, SandboxReport};
 use crate::session::limits::Raise;
 use agent_core::budget::Limits;
+use agent_core::llm::Effort;
 use agent_core::permission::PermissionMode;
 use agent_core::session::OutcomeKind;
 use agent_runner::Notice;
@@ -31,6 +33,7 @@ pub(crate) struct Printer {
 pub(crate) struct Init {
     pub(crate) session_id: String,
     pub(crate) model: String,
+    pub(crate) effort: Option<Effort>,
     pub(crate) tools: Vec<String>,
     pub(crate) directory: PathBuf,
     pub(crate) limits: Limits,
@@ -63,6 +66,7 @@ impl Printer {
                 subtype: "init",
                 session_id: init.session_id,
                 model: init.model,
+                effort: init.effort.map(Effort::name),
                 tools: init.tools,
                 cwd: init.directory.display().to_string(),
                 permission_mode: init.mode,
@@ -101,6 +105,7 @@ impl Printer {
             self.init(Init {
                 session_id: String::new(),
                 model: options.model.clone().unwrap_or_default(),
+                effort: options.effort.and_then(Wish::effort),
                 tools: Vec::new(),
                 directory: working_directory(options.directory.as_deref()).unwrap_or_default(),
                 limits: Limits::default(),

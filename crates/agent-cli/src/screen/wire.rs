@@ -27,6 +27,9 @@ pub(crate) enum Line {
         session_id: String,
         /// The model's id.
         model: String,
+        /// How much it is asked to think; null where its server decides.
+        #[cfg_attr(test, schemars(extend("enum" = ["none", "minimal", "low", "medium", "high", "xhigh", "max", null])))]
+        effort: Option<&'static str>,
         /// Names of the tools.
         tools: Vec<String>,
         /// The working directory.

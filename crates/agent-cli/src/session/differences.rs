@@ -4,6 +4,7 @@ use crate::screen::terminal::say;
 use crate::session::limits;
 use agent_core::agent::SIGNAL_TOOL;
 use agent_core::journal::ToolPrint;
+use agent_core::llm::Effort;
 use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_core::session::SessionConfig;
 
@@ -13,6 +14,11 @@ pub(crate) fn say_differences(old: &SessionConfig, new: &SessionConfig) {
     if id(old) != id(new) {
         let text = format!("agent: continuing with the model {} (before: {})", id(new), id(old));
         say(&text);
+    }
+    let effort =
+        |config: &SessionConfig| config.models.first().and_then(|model| model.effort).map_or("default", Effort::name);
+    if effort(old) != effort(new) {
+        say(&format!("agent: effort {} (before: {})", effort(new), effort(old)));
     }
     let changed = ToolChanges::between(old, new);
     for (word, mut names) in

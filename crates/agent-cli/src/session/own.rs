@@ -3,12 +3,15 @@
 //! Models, mode and limits stand in its journal. How the provider is reached does not: that is noted beside it. Whatever the repository's
 //! configuration narrows is narrowed here, too, as these are options like those of the command line.
 
-use crate::config::options::{Mode, Options, ProviderName};
+use crate::config::options::{Mode, Options};
 use crate::config::project::working_directory;
+use crate::config::providers::ProviderChoice;
 use crate::config::settings::{Settings, users_config, users_mode};
 use crate::config::units::{DurationMs, NanoUsd};
 use crate::failure::Failure;
-use crate::model::provider::{self, shown_url};
+use crate::model::effort::Wish;
+use crate::model::endpoint::Endpoint;
+use crate::model::provider::shown_url;
 use crate::screen::terminal::inline;
 use crate::session::kept::{failed, store};
 use crate::session::limits::shown;
@@ -19,7 +22,6 @@ use agent_core::journal::Entry;
 use agent_core::permission::PermissionMode;
 use agent_core::session::{self, SessionConfig};
 use agent_runner::journal::{Reader, SessionStore};
-use clap::ValueEnum as _;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -39,9 +41,9 @@ pub(crate) fn note(store: &SessionStore, id: &str, settings: &Settings) {
     if settings.tape.is_played() {
         return;
     }
-    let name = provider::name(settings).ok().and_then(|name| name.to_possible_value());
+    let endpoint = Endpoint::of(settings).ok();
     let reached = Reached {
-        provider: name.map(|name| name.get_name().to_owned()),
+        provider: endpoint.map(|endpoint| endpoint.name),
         base_url: settings.base_url.clone().filter(|url| shown_url(url) == *url),
         api_key_env: settings.api_key_env.clone(),
     };
@@ -100,18 +102,28 @@ fn take_provider(options: &mut Options, store: &SessionStore, id: &str, said: &m
     }
     let reached: Option<Reached> = store.note(id).and_then(|text| serde_json::from_str(&text).ok());
     let Some(Reached { provider, base_url, api_key_env }) = reached else { return };
-    options.provider = provider.and_then(|name| ProviderName::from_str(&name, false).ok());
-    let name = options.provider.and_then(|name| name.to_possible_value());
+    options.provider = provider.as_deref().map(ProviderChoice::of);
     let at = base_url.as_ref().map(|url| format!(" at {}", inline(url))).unwrap_or_default();
-    said.extend(name.map(|name| format!("{}{at}", name.get_name())));
+    said.extend(provider.map(|name| format!("{}{at}", inline(&name))));
     (options.base_url, options.api_key_env) = (base_url, options.api_key_env.take().or(api_key_env));
 }
 
 fn take_models(options: &mut Options, config: &SessionConfig, said: &mut Vec<String>) {
-    let mut ids = config.models.iter().map(|model| model.id.to_string());
-    let Some(first) = ids.next().filter(|_| options.model.is_none()) else { return };
-    said.push(inline(&first));
-    options.model = Some(first);
+    let Some(first) = config.models.first() else { return };
+    let (is_said, is_same) = (options.model.is_some(), options.model.as_deref() == Some(&*first.id));
+    if !is_said {
+        said.push(inline(&first.id));
+        options.model = Some(first.id.to_string());
+    }
+    // Another model may know other efforts.
+    if options.effort.is_none() && (is_same || !is_said) {
+        options.effort = Some(Wish::of(first.effort));
+        said.extend(first.effort.map(|effort| format!("effort {effort}")));
+    }
+    if is_said {
+        return;
+    }
+    let ids = config.models.iter().skip(1).map(|model| model.id.to_string());
     if options.fallback_model.is_empty() {
         options.fallback_model = ids.collect();
     }

@@ -8,6 +8,8 @@ use crate::config::rule_patterns;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::hooks::{self, Hooks};
+use crate::model::effort::Reach;
+use crate::model::keys;
 use crate::model::provider::Chosen;
 use crate::model::secrets;
 use crate::screen::terminal::{inline, say};
@@ -29,7 +31,7 @@ use agent_core::journal::{Begun, Rebuilt};
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
 use agent_core::permission::RuleSource;
 use agent_core::ports::{Approver, Tool};
-use agent_core::session::{Action, Outstanding, Session, SessionConfig};
+use agent_core::session::{Action, ModelConfig, Outstanding, Session, SessionConfig};
 use agent_exec::{Processes, leftovers};
 use agent_git::{HooksConfig, Identity, RepositoryHooks};
 use agent_hooks::{Formatters, Runs, UserHooks};
@@ -45,9 +47,9 @@ pub(crate) struct Opened {
     pub(crate) handle: Handle,
     pub(crate) notices: Notices,
     pub(crate) id: String,
-    pub(crate) model: String,
-    /// Tokens that it reads at once, where that is configured.
-    pub(crate) window_tokens: Option<u64>,
+    /// The first of its models, and the server that all are asked through.
+    pub(crate) model: ModelConfig,
+    pub(crate) reach: Reach,
     pub(crate) tool_names: Vec<String>,
     /// What had been used and said before, in a session that is gone on with.
     pub(crate) before: Before,
@@ -93,11 +95,11 @@ pub(crate) fn open(
     // Without a person to ask, the agent has to say by itself when it is done or stuck.
     let with_signal = !is_attended || !commitments.is_empty();
     clear_leftovers(settings.is_quiet);
+    let reach = chosen.reach;
     let Made { builder, model, tool_names, processes, repository, users } =
         make(settings, options, chosen, approver, with_signal)?;
     let kept = Kept::find(settings, options)?;
     let mut config = builder.effective_config();
-    let window_tokens = config.models.first().and_then(|model| model.context_window_tokens);
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory);
     users.is_of(&id);
     let left = resumed.as_mut().and_then(|old| old.left.take());
@@ -135,7 +137,7 @@ pub(crate) fn open(
         notices,
         id,
         model,
-        window_tokens,
+        reach,
         tool_names,
         before,
         unfinished,
@@ -216,7 +218,7 @@ fn clear_leftovers(is_quiet: bool) {
 /// A session without a place to be kept in.
 struct Made {
     builder: Builder,
-    model: String,
+    model: ModelConfig,
     tool_names: Vec<String>,
     processes: Processes,
     repository: Arc<RepositoryHooks>,
@@ -238,7 +240,7 @@ fn make(
         workspace
             .knowing(secrets::redactor())
             .protecting(own)
-            .closing(state_home())
+            .closing(state_home().into_iter().chain(keys::files(&settings.user)?))
             .closing(agent_git::kept_in(&settings.directory))
             .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
             .protecting_linked(&settings.linked)
@@ -264,7 +266,7 @@ fn make(
         models: chosen.models,
         ..SessionConfig::default()
     };
-    let model = config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
+    let model = config.models.first().cloned().unwrap_or_else(|| ModelConfig::new(""));
     let hooks_config = hooks_config(settings);
     // Git runs nothing of the repository and writes in its directory only; a formatter may run whatever it finds.
     let git = OwnGit::new(&settings.directory, own.clone());

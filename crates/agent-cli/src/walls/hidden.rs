@@ -6,6 +6,7 @@
 
 use crate::config::file::{UserConfig, config_home, state_home};
 use crate::failure::Failure;
+use crate::model::keys;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -43,6 +44,7 @@ pub(crate) fn of(user: &UserConfig, repository: &[PathBuf]) -> Result<Hidden, Fa
         )));
     }
     asked.extend(repository.iter().cloned());
+    asked.extend(keys::files(user)?);
     let mut hidden = usual();
     // To show a directory shows what the list hides in it.
     hidden.paths.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));

@@ -31,7 +31,25 @@ pub(crate) fn ask_with(
     environment: Vec<(String, String)>,
     patience: Duration,
 ) -> Result<Answer, String> {
-    let timeout_ms = u64::try_from(patience.min(PATIENCE).as_millis()).unwrap_or(u64::MAX);
+    let (patience, limit_bytes) = (patience.min(PATIENCE), OUTPUT_LIMIT_BYTES);
+    ask_question(programs, Question { program, arguments, directory, environment, patience, limit_bytes })
+}
+
+/// What a program is asked, and how long and how much it may answer.
+pub(crate) struct Question<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) arguments: &'a [&'a str],
+    pub(crate) directory: &'a Path,
+    /// More than what the agent's own programs have.
+    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) patience: Duration,
+    pub(crate) limit_bytes: usize,
+}
+
+/// Runs a program, and no longer than the question allows.
+pub(crate) fn ask_question(programs: &SearchPath, question: Question<'_>) -> Result<Answer, String> {
+    let Question { program, arguments, directory, environment, patience, limit_bytes } = question;
+    let timeout_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
     let command = Command {
         program: program.to_owned(),
         arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
@@ -39,7 +57,7 @@ pub(crate) fn ask_with(
         environment,
         stdin: Vec::new(),
         timeout_ms,
-        output_limit_bytes: OUTPUT_LIMIT_BYTES,
+        output_limit_bytes: limit_bytes,
     };
     let run = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -55,7 +73,7 @@ pub(crate) fn ask_with(
     })?;
     match output.exit {
         Exit::Code(0) if output.dropped_bytes == 0 => Ok(Answer::Said(output.stdout)),
-        Exit::Code(0) => Err(format!("`{program}` wrote more than {OUTPUT_LIMIT_BYTES} bytes")),
+        Exit::Code(0) => Err(format!("`{program}` wrote more than {limit_bytes} bytes")),
         Exit::Code(_) => Ok(Answer::Refused(output.stderr)),
         Exit::TimedOut => Err(format!("`{program}` did not answer within {timeout_ms} ms")),
         _ => Err(format!("`{program}` was killed")),

@@ -119,12 +119,16 @@ fn an_answer_of_nothing_is_no_success() {
 fn use_and_cost_that_are_not_known_are_said_once() {
     for wire in WIRES {
         let model = Model::script([Step::text("a")]);
-        let ended = unguarded(&Scratch::new(), &model, wire);
+        let scratch = Scratch::new();
+        let mut command = scratch.agent(&["run", "-p", "x"]);
+        let ended = Running::start(command.args(model.elsewhere(wire))).end();
         assert_eq!(ended.assert_code(0).err.matches("the cost is unknown").count(), 1, "{ended:#?}");
     }
     // A limit on money does not begin where the cost cannot be known.
     let model = Model::script([]);
-    let ended = Scratch::new().run(&model, &["-p", "x", "--max-budget-usd", "1"]);
+    let scratch = Scratch::new();
+    let mut command = scratch.agent(&["run", "-p", "x", "--max-budget-usd", "1"]);
+    let ended = Running::start(command.args(model.elsewhere(Wire::Anthropic))).end();
     ended.assert_code(52).assert_says("the price of the model scripted-model is unknown");
     assert!(model.requests().is_empty());
 

@@ -109,7 +109,6 @@ fn wrong_usage_has_no_result() {
         &["run", "-p", "x", "--max-budget-usd", "-1"],
         &["run", "-p", "x", "--max-wall-time", "soon"],
         &["run", "-p", "x", "--allow", "bash("],
-        &["run", "-p", "x", "--provider", "nobody"],
         &["run", "-p", "x", "--no-session", "--continue"],
         &["run", "-p", "x", "and", "more"],
         &["run", "-p", "x", "--include-partial-messages"],
@@ -160,7 +159,9 @@ fn wrong_configuration() {
         .assert_says("config.toml");
     unasked(52, "error_config", &["-p", "x"], |scratch| scratch.configure("no_such_key = 1"))[0]
         .assert_says("no_such_key");
-    unasked(52, "error_config", &["-p", "x", "--max-budget-usd", "1"], |_| {})[0].assert_says("price");
+    let elsewhere = ["-p", "x", "--max-budget-usd", "1", "--base-url", "http://0.0.0.0:9", "--api-key-env", "-"];
+    unasked(52, "error_config", &elsewhere, |_| {})[0].assert_says("price");
+    unasked(52, "error_config", &["-p", "x", "--provider", "nobody"], |_| {})[0].assert_says("nobody");
     unasked(52, "error_config", &["-p", "x"], |scratch| scratch.configure("sandbox = \"sometimes\""))[0]
         .assert_says("sometimes");
     unasked(52, "error_config", &["-p", "x"], |scratch| scratch.configure("sandbox_writable = [\"cache\"]"))[0]

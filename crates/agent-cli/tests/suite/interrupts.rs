@@ -183,7 +183,9 @@ fn the_cost_of_a_call_that_was_left_open() {
             scratch.configure(&format!("[models.scripted-model]\ninput_usd = {price}\noutput_usd = {price}\n"));
         }
         let model = Model::script([Step::hang()]);
-        let ended = stopped_at(&scratch, &model, "TERM", &[], || model.requests().len() == 1);
+        let elsewhere = model.elsewhere(Wire::Anthropic);
+        let elsewhere: Vec<&str> = elsewhere.iter().map(String::as_str).collect();
+        let ended = stopped_at(&scratch, &model, "TERM", &elsewhere, || model.requests().len() == 1);
         let result = ended.result();
         assert_eq!((&result["total_cost_usd"], &result["num_turns"]), (&cost, &json!(1)), "{result}");
     }

@@ -1,6 +1,6 @@
 //! Looking at kept sessions: what is shown is what happened, nothing is changed, and text of others stays text.
 
-use crate::support::{Model, Running, Scratch};
+use crate::support::{Model, Running, Scratch, Wire};
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
 use std::fs;
@@ -171,7 +171,8 @@ fn a_cost_that_is_not_known_is_none() {
             scratch.configure(&format!("[models.scripted-model]\ninput_usd = {price}\noutput_usd = 0\n"));
         }
         let model = Model::script([Step::text("Hi.")]);
-        let ended = scratch.run(&model, &["-p", "x", "--session-id", "one", "--output-format", "json"]);
+        let arguments = ["run", "-p", "x", "--session-id", "one", "--output-format", "json"];
+        let ended = Running::start(scratch.agent(&arguments).args(model.elsewhere(Wire::Anthropic))).end();
         assert_eq!(ended.assert_code(0).result()["total_cost_usd"], cost);
         let told = scratch.ended(&["explain", "--json"]).assert_code(0).result();
         assert_eq!(told["cost_usd"], cost);

@@ -46,7 +46,7 @@ fn one_object_with_every_field() {
         let model = Model::script([Step::call("read_file", json!({"path": "a.txt"})), Step::text("It says one.")]);
         let scratch = Scratch::repository();
         let arguments = ["run", "-p", "look", "--output-format", "json"];
-        let ended = Running::start(scratch.agent(&arguments).args(model.flags(wire))).end();
+        let ended = Running::start(scratch.agent(&arguments).args(model.elsewhere(wire))).end();
         ended.assert_code(0);
         let lines = ended.lines();
         assert_eq!(lines.len(), 1);

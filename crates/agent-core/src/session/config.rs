@@ -2,6 +2,7 @@
 
 use crate::budget::{Limits, Price};
 use crate::hook::HookPoint;
+use crate::llm::Effort;
 use crate::permission::Permissions;
 use crate::retry::RetryPolicy;
 use crate::tool::ToolSpec;
@@ -98,6 +99,9 @@ pub struct ModelConfig {
     pub context_window_tokens: Option<u64>,
     /// Its price, when known. Without it a limit on money stops every call.
     pub price: Option<Price>,
+    /// How much it is to think, in every call; without it the server decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
 }
 
 impl ModelConfig {
@@ -107,6 +111,6 @@ impl ModelConfig {
     #[must_use]
     pub fn new(id: &str) -> Self {
         let max_output_tokens = Self::DEFAULT_OUTPUT_TOKENS;
-        Self { id: Arc::from(id), max_output_tokens, context_window_tokens: None, price: None }
+        Self { id: Arc::from(id), max_output_tokens, context_window_tokens: None, price: None, effort: None }
     }
 }

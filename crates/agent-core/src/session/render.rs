@@ -226,6 +226,7 @@ impl Session {
             tools: self.called_tools().clone(),
             conversation,
             max_output_tokens: self.called_output_tokens(),
+            effort: self.called_model().and_then(|model| model.effort),
         }
     }
 

@@ -4,7 +4,7 @@ use agent_check::session::{Command, Script};
 use agent_core::budget::{LimitKind, Price};
 use agent_core::conversation::Item;
 use agent_core::hook::HookPoint;
-use agent_core::llm::LlmResponse;
+use agent_core::llm::{Effort, LlmResponse};
 use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State};
 
 const FREE: Price = Price { input_nano_usd: 0, output_nano_usd: 0, cache_read_nano_usd: 0, cache_write_nano_usd: 0 };
@@ -29,6 +29,29 @@ fn a_call_that_is_open_may_cost_something_unless_nothing_is_asked_for_any_use() 
         drop(session.step(0, Event::LlmCompleted { ticket, response: LlmResponse::text("hi") }).unwrap());
         assert!(!session.has_open_cost(), "it was answered");
     }
+}
+
+#[test]
+fn a_call_in_flight_keeps_its_effort_and_the_next_has_the_new_one() {
+    let config = |effort| SessionConfig::new(ModelConfig { effort, ..ModelConfig::new("m") });
+    let mut session = Session::new(config(Some(Effort::Low)));
+    drop(session.step(0, Event::Started).unwrap());
+    let asked = |session: &Session| match session.outstanding().remove(0).action {
+        Action::SendLlmRequest { ticket, request } => (ticket, request.effort),
+        other => panic!("{other:?}"),
+    };
+    drop(session.step(0, Event::UserInput { text: "go".into() }).unwrap());
+    let (ticket, effort) = asked(&session);
+    assert_eq!(effort, Some(Effort::Low));
+    for (next, then) in [(Some(Effort::High), Some(Effort::High)), (None, None)] {
+        let before = asked(&session);
+        drop(session.step(0, Event::Reconfigured { config: Box::new(config(next)) }).unwrap());
+        assert_eq!(asked(&session), before, "a repeated request is unchanged");
+        drop(session.step(0, Event::LlmCompleted { ticket: before.0, response: LlmResponse::text("hi") }).unwrap());
+        drop(session.step(0, Event::UserInput { text: "go on".into() }).unwrap());
+        assert_eq!(asked(&session).1, then);
+    }
+    assert_ne!(asked(&session).0, ticket);
 }
 
 /// A late answer is refused, so what the call used can only be estimated.

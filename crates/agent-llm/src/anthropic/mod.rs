@@ -3,6 +3,7 @@
 mod answer;
 mod request;
 mod server_tools;
+mod thinking;
 mod wire;
 
 use crate::client::{ApiSpec, Client};

@@ -1,14 +1,14 @@
 //! Writes a request body from kept fragments.
 //!
 //! ```text
-//! {"model":…,"max_tokens":…,"stream":true, "tools":[…],"system":[…], "messages":[ fragment , fragment … ]}
-//!                                          └────────── head ───────┘
+//! {"model":…,"max_tokens":…,"stream":true,"thinking":…, "tools":[…],"system":[…], "messages":[ fragment , fragment … ]}
+//!                                                        └────────── head ───────┘
 //! ```
 //!
 //! Marks for the server's prompt cache are put in afterwards: they move with every request, the kept bytes do not.
 
 use super::wire::{BlockOut, SystemOut, ToolOut};
-use super::{CONTAINER, DIALECT, MESSAGE_FRAME, server_tools};
+use super::{CONTAINER, DIALECT, MESSAGE_FRAME, server_tools, thinking};
 use crate::frame::Frame;
 use crate::history::{Fragment, Fragments};
 use crate::messages::push_tools;
@@ -26,6 +26,7 @@ pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::R
     out.extend_from_slice(b",\"max_tokens\":");
     push_json(&mut out, &request.max_output_tokens)?;
     out.extend_from_slice(b",\"stream\":true");
+    thinking::push(&mut out, request)?;
     if let Some(id) = container(&request.conversation) {
         out.extend_from_slice(b",\"container\":");
         push_json(&mut out, &id)?;

@@ -14,11 +14,13 @@
 //!    also where a piece ends in the middle of one. A secret that a model spells over several events is not recognised.
 //! 4. Several calls may be under way at once; a record says which it belongs to.
 
+mod asked;
 mod compare;
 mod lines;
 mod play;
 mod recorder;
 
+pub use asked::Asked;
 pub use compare::Matching;
 pub(crate) use play::{Playback, Player};
 pub use recorder::Recorder;

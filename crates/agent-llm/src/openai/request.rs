@@ -1,8 +1,8 @@
 //! Writes a request body from kept fragments.
 //!
 //! ```text
-//! {"model":…,"stream":true,"stream_options":…,"max_tokens":…, "tools":[…],"messages":[{"role":"system",…} , message , message … ]}
-//!                                                             └──────────────── head ────────────────┘
+//! {"model":…,"stream":true,"max_tokens":…,"reasoning_effort":…, "tools":[…],"messages":[{"role":"system",…} , message , message … ]}
+//!                                                               └───────────────── head ──────────────────┘
 //! ```
 //!
 //! A user's texts are plain strings joined by an empty line: lists of parts are refused by too many servers.
@@ -33,6 +33,10 @@ pub(crate) fn body(request: &LlmRequest, quirks: Quirks, fragments: &Fragments) 
     push_json(&mut out, quirks.limit_name)?;
     out.push(b':');
     push_json(&mut out, &request.max_output_tokens)?;
+    if let Some(effort) = request.effort {
+        out.extend_from_slice(b",\"reasoning_effort\":");
+        push_json(&mut out, effort.name())?;
+    }
     fragments.write(&request.system, &request.tools, &request.conversation, |bytes, head, items| {
         out.reserve(bytes);
         out.extend_from_slice(head);

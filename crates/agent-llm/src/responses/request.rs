@@ -1,8 +1,8 @@
 //! Writes a request body from kept fragments.
 //!
 //! ```text
-//! {"model":…,"stream":true,"store":false,"include":…,"max_output_tokens":…, "tools":[…],"instructions":…,"input":[ item , item … ]}
-//!                                                                           └──────────── head ────────────┘
+//! {"model":…,"stream":true,"store":false,"max_output_tokens":…,"reasoning":…, "tools":[…],"instructions":…,"input":[ item , item … ]}
+//!                                                                             └─────────────── head ───────────────┘
 //! ```
 //!
 //! Nothing is stored on the server: every request carries the whole conversation, sealed reasoning included.
@@ -32,6 +32,11 @@ pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::R
     }
     out.extend_from_slice(b",\"max_output_tokens\":");
     push_json(&mut out, &request.max_output_tokens)?;
+    if let Some(effort) = request.effort {
+        out.extend_from_slice(b",\"reasoning\":{\"effort\":");
+        push_json(&mut out, effort.name())?;
+        out.push(b'}');
+    }
     fragments.write(&request.system, &request.tools, &request.conversation, |bytes, head, items| {
         out.reserve(bytes);
         out.extend_from_slice(head);

@@ -246,6 +246,7 @@ pub(crate) fn request(text: &str) -> LlmRequest {
         tools: Arc::from([]),
         conversation,
         max_output_tokens: 1000,
+        effort: None,
     }
 }
 

@@ -81,7 +81,8 @@ fn response() -> LlmResponse {
 }
 
 fn config() -> SessionConfig {
-    let model = ModelConfig { id: "m".into(), max_output_tokens: 1, context_window_tokens: None, price: None };
+    let model =
+        ModelConfig { id: "m".into(), max_output_tokens: 1, context_window_tokens: None, price: None, effort: None };
     let tool = ToolSpec { name: "t".into(), description: "d".into(), input_schema: json!({}).into() };
     SessionConfig { system: text().into(), tools: [tool].into(), ..SessionConfig::new(model) }
 }

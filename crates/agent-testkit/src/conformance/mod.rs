@@ -112,6 +112,7 @@ pub(crate) fn request(words: &str) -> Result<LlmRequest, ItemError> {
         }]),
         conversation,
         max_output_tokens: 1_000,
+        effort: None,
     })
 }
 

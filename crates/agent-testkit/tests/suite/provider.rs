@@ -22,6 +22,7 @@ fn request(text: &str) -> LlmRequest {
         tools: Arc::from([]),
         conversation,
         max_output_tokens: 100,
+        effort: None,
     }
 }
 

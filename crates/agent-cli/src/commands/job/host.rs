@@ -3,6 +3,7 @@
 use crate::config::options::Options;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
+use crate::model::endpoint::Endpoint;
 use crate::model::paced::Unread;
 use crate::model::provider;
 use crate::screen::terminal::inline;
@@ -122,15 +123,19 @@ impl Inputs {
     async fn models(&mut self) -> Result<TierModels, Failure> {
         let flag = self.options.model.clone();
         let settings = self.settings()?;
-        if settings.model.is_none() {
-            settings.model = settings.user.jobs.tiers.any().cloned();
+        if Endpoint::of(settings).is_ok_and(|endpoint| endpoint.model(settings).is_none()) {
+            settings.model = settings.user.jobs.tiers.any().map(|name| settings.user.meant(name).model);
         }
         let chosen = provider::choose(settings).await?;
         let model = chosen.models.first().map(|model| model.id.to_string()).unwrap_or_default();
         // A flag stands above all configuration.
         Ok(match flag {
-            Some(model) => TierModels::all(&model),
-            None => settings.user.jobs.tiers.models(&model),
+            Some(name) => TierModels::all(&settings.user.meant(&name).model),
+            None => {
+                let TierModels { haiku, sonnet, opus } = settings.user.jobs.tiers.models(&model);
+                let [haiku, sonnet, opus] = [haiku, sonnet, opus].map(|name| settings.user.meant(&name).model);
+                TierModels { haiku, sonnet, opus }
+            }
         })
     }
 

@@ -4,8 +4,11 @@ use super::Screen;
 use super::does::more;
 use super::sitting::Next;
 use crate::commands::sessions::sessions_to_choose;
+use crate::config::kept_server::{self, Server};
+use crate::config::options::Options;
 use crate::failure::Failure;
 use crate::screen::choose::Chooser;
+use crate::screen::terminal::inline;
 use crate::session::kept::{failed, store};
 use crate::session::limits::Raise;
 use agent_core::budget::LimitReached;
@@ -63,6 +66,27 @@ impl Screen {
             self.next = Some(Next::Other(id));
         }
         Ok(())
+    }
+
+    /// A server on this machine that nothing but its URL names is offered for the configuration, once.
+    pub(super) fn offer_server(&mut self, options: &Options) {
+        let server = Server::of(options, &self.settings.user, self.reach).filter(|_| kept_server::is_news());
+        let Some(server) = server else { return };
+        let told = format!("{} can be kept in your configuration, so that `agent` alone asks it", server.url);
+        let choices = [('y', "yes".to_owned()), ('n', "no, and do not ask again".to_owned())];
+        let is_open = self.choose(Chooser::by_letter("Keep this server?", choices, 1), move |screen, at| {
+            kept_server::note_asked();
+            if at == 0 {
+                match server.keep() {
+                    Ok(path) => screen.view.tell(&inline(&format!("saved in {}", path.display()))),
+                    Err(why) => screen.view.error(&inline(&why)),
+                }
+            }
+            false
+        });
+        if is_open {
+            self.view.tell(&inline(&told));
+        }
     }
 
     /// A limit ended the last turn and would end the next one: the person is asked for more.

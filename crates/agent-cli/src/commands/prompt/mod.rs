@@ -19,6 +19,7 @@ mod status;
 mod waiting;
 
 use crate::config::settings::Settings;
+use crate::model::effort::{Reach, Wish};
 use crate::screen::approver::Question;
 use crate::screen::lines::Line;
 use crate::screen::signals::{Signal, Signals};
@@ -90,6 +91,10 @@ struct Screen {
     /// What holds for the session, and what it was put together from.
     config: Option<Box<SessionConfig>>,
     settings: Arc<Settings>,
+    /// The server that models are asked through, what the user calls it, and what was said of the effort.
+    reach: Reach,
+    provider: String,
+    wish: Option<Wish>,
     /// Commands that have to succeed before the work counts as done.
     commitments: Vec<Commitment>,
     /// Commands in files, and the texts of the repository's that were agreed to.
@@ -130,6 +135,9 @@ impl Screen {
             id: String::new(),
             config: None,
             settings: Arc::default(),
+            reach: Reach::default(),
+            provider: String::new(),
+            wish: None,
             commitments: Vec::new(),
             customs: Vec::new(),
             agreed: BTreeSet::new(),

@@ -2,10 +2,13 @@
 
 use super::Screen;
 use crate::config::options::Mode;
-use crate::model::provider;
+use crate::config::providers::Alias;
+use crate::model::asked::Models;
+use crate::model::effort::{self, Wish};
 use crate::screen::choose::Chooser;
 use crate::screen::terminal::inline;
 use agent_core::lifecycle::{Commitment, LifecycleConfig};
+use agent_core::llm::Effort;
 use agent_core::permission::{PermissionMode, Permissions, Rule};
 use agent_core::session::SessionConfig;
 use clap::ValueEnum as _;
@@ -13,16 +16,18 @@ use clap::ValueEnum as _;
 impl Screen {
     /// The session says what holds from now on.
     pub(super) fn configured(&mut self, config: &SessionConfig) {
-        let before = (self.model(), self.mode());
-        self.config = Some(Box::new(config.clone()));
-        let now = (self.model(), self.mode());
-        let (Some(model), Some(mode)) = &now else { return };
-        let window = config.models.first().and_then(|model| model.context_window_tokens);
-        self.desk.iter_mut().for_each(|desk| desk.status.configured(model, window, *mode));
-        if before.0.is_some_and(|before| before != *model) {
-            self.view.tell(&format!("model: {}", inline(model)));
+        let before = self.config.replace(Box::new(config.clone()));
+        let (Some(model), mode) = (config.models.first(), config.permissions.mode) else { return };
+        self.desk.iter_mut().for_each(|desk| desk.status.configured(model, mode));
+        let Some(before) = before else { return };
+        let old = before.models.first();
+        if old.is_some_and(|old| old.id != model.id) {
+            self.view.tell(&format!("model: {}", inline(&model.id)));
         }
-        if before.1.is_some_and(|before| before != *mode) {
+        if old.is_some_and(|old| old.effort != model.effort) {
+            self.view.tell(&format!("effort: {}", Wish::of(model.effort).name()));
+        }
+        if before.permissions.mode != mode {
             self.view.tell(&format!("permission mode: {mode}"));
         }
     }
@@ -61,14 +66,71 @@ impl Screen {
         }
     }
 
-    fn set_model(&mut self, id: &str) {
-        let Some(config) = &self.config else { return };
-        let others: Vec<String> = config.models.iter().map(|model| model.id.to_string()).skip(1).collect();
-        match provider::models(&self.settings, id, others.iter().filter(|other| *other != id)) {
-            Ok(models) => self.handle.reconfigure(SessionConfig { models, ..(**config).clone() }),
-            Err(failure) => self.view.error(&failure.to_string()),
+    /// Another model; what was said of the effort holds as far as it knows it.
+    fn set_model(&mut self, name: &str) {
+        let meant = self.settings.user.meant(name);
+        let elsewhere = meant.provider.map(|choice| choice.name()).filter(|name| *name != self.provider);
+        if let Some(provider) = elsewhere {
+            let told =
+                format!("`{name}` is a model of the provider {provider}, and this session asks {}", self.provider);
+            return self.view.tell(&inline(&told));
+        }
+        if self.set_models(&meant.model, meant.effort.or(self.wish), false) {
+            self.wish = meant.effort.or(self.wish);
         }
     }
+
+    /// Another effort of this model; one that it does not know is refused.
+    fn set_effort(&mut self, wish: Wish) {
+        let Some(id) = self.model() else { return };
+        if self.set_models(&id, Some(wish), true) {
+            self.wish = Some(wish);
+        }
+    }
+
+    /// Returns whether that can be.
+    fn set_models(&mut self, id: &str, wish: Option<Wish>, is_strict: bool) -> bool {
+        let Some(config) = &self.config else { return false };
+        let others: Vec<String> = config.models.iter().map(|model| model.id.to_string()).skip(1).collect();
+        let models = Models { settings: &self.settings, reach: self.reach, wish, is_strict };
+        match models.all(id, others.iter().filter(|other| *other != id)) {
+            Ok(models) => self.handle.reconfigure(SessionConfig { models, ..(**config).clone() }),
+            Err(failure) => {
+                self.view.error(&failure.to_string());
+                return false;
+            }
+        }
+        true
+    }
+}
+
+pub(super) fn change_effort(screen: &mut Screen, argument: &str) -> bool {
+    let Some(model) = screen.model() else { return false };
+    let known = effort::efforts(&model, screen.reach);
+    if !argument.is_empty() {
+        match Wish::from_str(argument, true) {
+            Ok(wish) => screen.set_effort(wish),
+            Err(_) => {
+                let known = effort::names(known.unwrap_or(&Effort::ALL));
+                screen.view.tell(&format!("the efforts are {known}, and default"));
+            }
+        }
+        return false;
+    }
+    let now = screen.config.as_ref().and_then(|config| config.models.first()).and_then(|model| model.effort);
+    let now = Wish::of(now);
+    let known = known.unwrap_or(&Effort::ALL).iter().map(|effort| Wish::of(Some(*effort)));
+    let wishes: Vec<Wish> = std::iter::once(Wish::Default).chain(known).collect();
+    let at = wishes.iter().position(|wish| *wish == now).unwrap_or(0);
+    let chooser = Chooser::new("Effort (default: the server decides)", wishes.iter().map(|wish| wish.name()), at);
+    let is_open = screen.choose(chooser, move |screen, at| {
+        wishes.get(at).into_iter().for_each(|wish| screen.set_effort(*wish));
+        false
+    });
+    if !is_open {
+        screen.view.tell(&format!("effort: {}; `/effort LEVEL` changes it", now.name()));
+    }
+    false
 }
 
 pub(super) fn change_mode(screen: &mut Screen, argument: &str) -> bool {
@@ -100,7 +162,13 @@ pub(super) fn change_model(screen: &mut Screen, argument: &str) -> bool {
     }
     let Some(now) = screen.model() else { return false };
     let config = screen.config.iter().flat_map(|config| &config.models).map(|model| model.id.to_string());
-    let mut models: Vec<String> = config.chain(screen.settings.user.models.keys().cloned()).collect();
+    let user = &screen.settings.user;
+    let listed =
+        user.providers.get(&screen.provider).into_iter().flat_map(|entry| entry.model.iter().chain(&entry.models));
+    let is_here = |alias: &&Alias| alias.provider.as_ref().is_none_or(|choice| choice.name() == screen.provider);
+    let aliases = user.aliases.values().filter(is_here).map(|alias| alias.model.clone());
+    let configured = user.models.keys().chain(listed).map(|name| user.meant(name).model);
+    let mut models: Vec<String> = config.chain(configured).chain(aliases).collect();
     models.sort();
     models.dedup();
     let at = models.iter().position(|model| *model == now).unwrap_or(0);

@@ -80,6 +80,14 @@ pub(super) const BUILTINS: &[Builtin] = &[
         run: reports::diff,
     },
     Builtin {
+        name: "effort",
+        aliases: &[],
+        arguments: "[LEVEL]",
+        help: "changes how much the model is to think (`none` to `max`; `default`: its server decides), from a list without LEVEL",
+        when: When::AtRest,
+        run: modes::change_effort,
+    },
+    Builtin {
         name: "export",
         aliases: &[],
         arguments: "FILE",

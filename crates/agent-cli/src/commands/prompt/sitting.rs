@@ -9,6 +9,7 @@ use crate::commands::sessions::{Earlier, branched, take_files_back};
 use crate::config::options::{Mode, Options, OutputFormat, Seat, Verification};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
+use crate::model::endpoint::Endpoint;
 use crate::model::paced::Unread;
 use crate::model::provider;
 use crate::screen::approver::ScreenApprover;
@@ -145,23 +146,23 @@ impl Sitting {
 
     /// Shows what session this is and where it stands.
     fn shown(&mut self, opened: Opened, settings: &Arc<Settings>) -> (Screen, Runner, agent_runner::Notices) {
-        let Opened {
-            runner, handle, notices, id, model, window_tokens, before, repository, unfinished, reached, ..
-        } = opened;
+        let Opened { runner, handle, notices, id, model, reach, before, repository, unfinished, reached, .. } = opened;
         let options = &self.options;
         let level = Level::of(options.quiet, options.verbose);
         let mut screen = Screen::new(handle, repository, level, settings.limits, &before.ledger);
         screen.directory.clone_from(&settings.directory);
         screen.settings = Arc::clone(settings);
         screen.view.show_changes_in(&settings.directory);
-        screen.view.tell(&inline(&format!("{model} in {} · session {id}", settings.directory.display())));
+        screen.view.tell(&inline(&format!("{} in {} · session {id}", model.id, settings.directory.display())));
         screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
         screen.view.recap(&before.conversation);
         if let Some(left) = &unfinished {
             screen.view.tell(&going_on(left));
         }
         screen.id = id;
-        let status = Status::new(&model, window_tokens, settings.permissions.mode);
+        (screen.reach, screen.wish) = (reach, settings.effort);
+        screen.provider = Endpoint::of(settings).map(|endpoint| endpoint.name).unwrap_or_default();
+        let status = Status::new(&model, settings.permissions.mode);
         screen.desk = match self.desk.take() {
             Some(mut desk) => {
                 desk.status = status;
@@ -186,6 +187,8 @@ impl Sitting {
         screen.customs = customs;
         if let Some((reached, raise)) = reached {
             screen.ask_for_more(&reached, &raise);
+        } else if self.first.is_none() {
+            screen.offer_server(&self.options);
         }
         (screen, runner, notices)
     }
@@ -230,6 +233,7 @@ impl Sitting {
             true => as_it_was_used(&self.options),
             false => Options {
                 model: screen.model().or_else(|| self.options.model.clone()),
+                effort: screen.wish,
                 permission_mode: screen.mode().map(Mode::from).or(self.options.permission_mode),
                 ..self.options.clone()
             },
@@ -252,6 +256,7 @@ fn as_it_was_used(options: &Options) -> Options {
         base_url: None,
         api_key_env: None,
         model: None,
+        effort: None,
         fallback_model: Vec::new(),
         permission_mode: None,
         max_turns: None,

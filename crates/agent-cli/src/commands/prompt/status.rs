@@ -5,8 +5,9 @@
 use crate::screen::edit::layout::cut;
 use crate::screen::terminal::inline;
 use agent_core::budget::{Ledger, Usd};
+use agent_core::llm::Effort;
 use agent_core::permission::PermissionMode;
-use agent_core::session::Trigger;
+use agent_core::session::{ModelConfig, Trigger};
 use agent_runner::Notice;
 use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthStr as _;
@@ -25,6 +26,8 @@ pub(super) enum Doing {
 #[derive(Debug)]
 pub(super) struct Status {
     model: String,
+    /// How much it is asked to think, where anything is asked.
+    effort: Option<Effort>,
     mode: &'static str,
     /// The branch that is checked out.
     branch: Option<String>,
@@ -39,12 +42,13 @@ pub(super) struct Status {
 }
 
 impl Status {
-    pub(super) fn new(model: &str, window_tokens: Option<u64>, mode: PermissionMode) -> Self {
+    pub(super) fn new(model: &ModelConfig, mode: PermissionMode) -> Self {
         Self {
-            model: cut(&inline(model), MOST_COLUMNS),
+            model: cut(&inline(&model.id), MOST_COLUMNS),
+            effort: model.effort,
             mode: mode_name(mode),
             branch: None,
-            window_tokens,
+            window_tokens: model.context_window_tokens,
             context_tokens: None,
             since: None,
             last_piece: None,
@@ -53,9 +57,9 @@ impl Status {
     }
 
     /// Another model or another permission mode holds from now on.
-    pub(super) fn configured(&mut self, model: &str, window_tokens: Option<u64>, mode: PermissionMode) {
-        (self.model, self.mode) = (cut(&inline(model), MOST_COLUMNS), mode_name(mode));
-        self.window_tokens = window_tokens;
+    pub(super) fn configured(&mut self, model: &ModelConfig, mode: PermissionMode) {
+        (self.model, self.mode) = (cut(&inline(&model.id), MOST_COLUMNS), mode_name(mode));
+        (self.effort, self.window_tokens) = (model.effort, model.context_window_tokens);
     }
 
     /// Shows this branch from now on.
@@ -118,6 +122,7 @@ impl Status {
             (cost_matters, cost),
             (4, self.context()),
             (6, Some(self.model.clone())),
+            (9, self.effort.map(|effort| format!("effort {effort}"))),
             (1, Some(self.mode.to_owned())),
             (8, self.branch.clone()),
         ];
@@ -186,7 +191,8 @@ mod tests {
     use agent_core::llm::Usage;
 
     fn status() -> Status {
-        let mut status = Status::new("some-model", Some(200_000), PermissionMode::AcceptEdits);
+        let model = ModelConfig { context_window_tokens: Some(200_000), ..ModelConfig::new("some-model") };
+        let mut status = Status::new(&model, PermissionMode::AcceptEdits);
         status.set_branch(Some(String::from("topic\x1b[2J")));
         let usage = Some(Usage { input_tokens: 17_900, output_tokens: 100, ..Usage::default() });
         status.notice(&Notice::Message { blocks: Vec::new(), usage });
@@ -236,6 +242,16 @@ mod tests {
         unpriced.unpriced_calls = 1;
         assert!(status.row(Doing::Rests, &unpriced, 200).contains(" · cost unknown · "));
         assert!(!status.row(Doing::Rests, &unpriced, 70).contains("cost unknown"), "it matters little");
+    }
+
+    #[test]
+    fn an_effort_stands_behind_the_model_and_is_left_out_first() {
+        let mut status = status();
+        let model = ModelConfig { effort: Some(Effort::High), ..ModelConfig::new("some-model") };
+        status.configured(&model, PermissionMode::AcceptEdits);
+        let row = |columns| status.row(Doing::Rests, &Ledger::default(), columns);
+        assert_eq!(row(100), "18.0k context · some-model · effort high · accept-edits · topic\\u{1b}[2J");
+        assert_eq!(row(60), "18.0k context · some-model · accept-edits · topic\\u{1b}[2J");
     }
 
     #[test]

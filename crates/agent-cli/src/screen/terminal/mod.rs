@@ -20,7 +20,7 @@ use live::write;
 use queue::Kind;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
-use std::sync::OnceLock;
+use std::sync::{PoisonError, RwLock};
 
 pub(crate) use live::{Region, Shown, show, size};
 pub(crate) use person::run_for_person;
@@ -45,15 +45,16 @@ pub(crate) fn call(notification: Option<Notification>, why: &str) {
     let _ = queue::write(Kind::Aside, &format!("\x07{shown}"));
 }
 
-/// Says, once, what must not be written.
-pub(crate) fn keep_secret(redactor: Redactor) {
-    // The first word counts: nothing is known later that was not known at the start.
-    let _ = SECRETS.set(redactor);
+/// Says what must not be written, besides what was said before: some keys are known only when a provider is asked.
+pub(crate) fn keep_secret(redactor: &Redactor) {
+    let mut secrets = SECRETS.write().unwrap_or_else(PoisonError::into_inner);
+    *secrets = Some(secrets.take().map_or_else(|| redactor.clone(), |known| known.and(redactor)));
 }
 
 /// The text without secrets that are known.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    match SECRETS.get() {
+    let secrets = SECRETS.read().unwrap_or_else(PoisonError::into_inner);
+    match secrets.as_ref() {
         Some(redactor) if redactor.finds(text) => Cow::Owned(redactor.redacted(text)),
         _ => Cow::Borrowed(text),
     }
@@ -407,7 +408,7 @@ pub(crate) fn without_a_word<T>(work: impl FnOnce() -> T) -> std::thread::Result
     done
 }
 
-static SECRETS: OnceLock<Redactor> = OnceLock::new();
+static SECRETS: RwLock<Option<Redactor>> = RwLock::new(None);
 
 #[cfg(test)]
 mod tests {

@@ -300,13 +300,14 @@ impl View {
     /// What was used, in one line.
     pub(crate) fn spent(&mut self, ledger: &Ledger, has_open_cost: bool) {
         let usage = ledger.usage;
-        let cost = if ledger.unpriced_calls > 0 || has_open_cost {
-            String::from("unknown")
-        } else {
-            format!("{} USD", Usd(ledger.cost_nano_usd))
+        let cost = match (ledger.unpriced_calls > 0 || has_open_cost, ledger.cost_nano_usd) {
+            (true, _) => String::from(", cost unknown"),
+            // A server on this machine.
+            (false, 0) if ledger.model_calls > 0 => String::new(),
+            (false, cost) => format!(", cost {} USD", Usd(cost)),
         };
         self.tell(&format!(
-            "{}, {}, {} tokens in ({} cached), {} out, cost {cost}",
+            "{}, {}, {} tokens in ({} cached), {} out{cost}",
             counted(ledger.model_calls, "model call"),
             counted(ledger.tool_calls, "tool call"),
             usage.context_tokens(),

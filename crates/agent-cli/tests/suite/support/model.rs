@@ -52,6 +52,12 @@ impl Model {
         ["--provider", provider, "--base-url", &url, "--model", "scripted-model"].map(String::from).to_vec()
     }
 
+    /// Flags that lead there by an address that does not say that it is on this machine: nothing is known of its prices.
+    pub(crate) fn elsewhere(&self, wire: Wire) -> Vec<String> {
+        let flags = self.flags(wire).into_iter().map(|flag| flag.replace("//127.0.0.1:", "//0.0.0.0:"));
+        flags.chain(["--api-key-env", "-"].map(String::from)).collect()
+    }
+
     pub(crate) fn server(&self) -> &ScriptedServer {
         &self.server
     }
