@@ -1,0 +1,43 @@
+//! The program's own lines, beside the answer.
+
+use super::{Level, View};
+use crate::screen::sheet::at_words;
+use crate::screen::terminal::{Tint, clean, size};
+
+impl View {
+    /// A line in the background.
+    pub(crate) fn tell(&mut self, line: &str) {
+        self.tell_below(line, 2);
+    }
+
+    /// A line that the person may copy: the terminal breaks it, and copies it whole.
+    pub(crate) fn tell_whole(&mut self, line: &str) {
+        if self.level > Level::Quiet {
+            self.end_line();
+            self.style.say(Tint::Dim, line);
+        }
+    }
+
+    /// A line whose further rows begin below the column where its text does, where the terminal's width is known.
+    pub(crate) fn tell_below(&mut self, line: &str, column: usize) {
+        if self.level > Level::Quiet {
+            self.end_line();
+            let columns = if self.folded.is_some() { size().0 } else { usize::MAX };
+            at_words(&clean(line), columns, column).iter().for_each(|row| self.style.say(Tint::Dim, row));
+        }
+    }
+
+    /// The error that a run ended with, unless it was shown when it came.
+    pub(crate) fn last_error(&mut self, message: &str) {
+        if self.told_error.as_deref() != Some(message) {
+            self.error(message);
+        }
+    }
+
+    /// An error, whatever the level.
+    pub(crate) fn error(&mut self, message: &str) {
+        self.told_error = Some(message.to_owned());
+        self.end_line();
+        self.style.say(Tint::Red, &format!("agent: {message}"));
+    }
+}
