@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use agent_exec::{Finished, Processes, StartError, Streams};
 use agent_types::conversation::{Arguments, ToolCall};
 use agent_types::ports::{Command, Exit, ProgressSink, Tool, ToolContext};
-use agent_types::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
+use agent_types::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec, Walls};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -115,7 +115,10 @@ impl Tool for Bash {
         let is_short = !arguments.is_background() && arguments.timeout_ms().0 <= DEFAULT_TIMEOUT_MS;
         let touches_nothing = is_short && plain.as_ref().is_some_and(|plain| touch_nothing(plain));
         let effect = if touches_nothing { Effect::Reads } else { Effect::Changes };
-        Ok(Inspection { effect, subject: Subject::Command { text: arguments.command, plain, carries_over } })
+        Ok(Inspection {
+            effect,
+            subject: Subject::Command { text: arguments.command, plain, carries_over, walls: Walls::Usual },
+        })
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {

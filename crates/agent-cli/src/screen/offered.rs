@@ -118,6 +118,7 @@ const MOST_RULES: usize = 6;
 mod tests {
     use super::*;
     use agent_core::conversation::{Arguments, CallId, ToolCall};
+    use agent_core::tool::Walls;
     use proptest::prelude::*;
 
     fn about(tool: &str, subject: Subject) -> ApprovalQuestion {
@@ -160,6 +161,7 @@ mod tests {
             text: "cd a && ls".into(),
             plain: Some(vec!["cd a".into(), "ls".into()]),
             carries_over: true,
+            walls: Walls::Usual,
         };
         assert_eq!(shown(&about("bash", carried)), ["bash(cd a && ls)"]);
     }
