@@ -56,7 +56,8 @@ struct BashArguments {
     timeout_ms: Option<u64>,
     /// Do not wait for its end: the answer is an id for `bash_output` and `bash_kill`. Default: false.
     run_in_background: Option<bool>,
-    /// Opens the sandbox for this one call, which the user is asked about: only when the task needs it, as after a call that the sandbox made fail.
+    /// Opens the sandbox for this one call, which the user is asked about: only when the task needs it, as after a call that the sandbox
+    /// made fail.
     #[serde(default)]
     #[schemars(with = "SandboxArguments")]
     sandbox: Option<SandboxArguments>,
@@ -135,8 +136,8 @@ impl Bash {
         }
     }
 
-    /// A command that runs because of the names of its programs (unasked, or by a rule that opens the sandbox) gets the programs that the user has
-    /// under these names, and none of the workspace's, by a link either.
+    /// A command that runs because of the names of its programs (unasked, or by a rule that opens the sandbox) gets the programs that the
+    /// user has under these names, and none of the workspace's, by a link either.
     fn environment(&self, looked: &Looked) -> Vec<(String, String)> {
         let Looked { plain, walls, .. } = looked;
         let by_name = plain.as_ref().filter(|plain| !walls.is_usual() || plain.touches_nothing());

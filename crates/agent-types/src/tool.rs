@@ -345,6 +345,7 @@ mod tests {
     use super::{HookVerdict, ToolSpec};
     use alloc::string::{String, ToString};
     use alloc::sync::Arc;
+    use alloc::vec;
     use serde_json::{Value, json};
 
     fn spec(input_schema: Value) -> ToolSpec {
@@ -373,6 +374,31 @@ mod tests {
         }
         let lists = (0..101).fold(Value::Null, |inner, _| Value::Array([inner].into()));
         assert!(serde_json::to_string(&spec(lists)).is_err());
+    }
+
+    /// What journals of other versions hold.
+    #[test]
+    fn a_command_is_kept_with_its_walls_and_read_without() {
+        use super::{Door, Opening, Subject, Walls};
+        let command = |walls| Subject::Command { text: "ls".into(), plain: None, carries_over: false, walls };
+        for (walls, expected) in [
+            (Walls::Usual, r#"{"Command":{"text":"ls","plain":null}}"#),
+            (
+                Walls::Reading { akin: vec!["read".into()] },
+                r#"{"Command":{"text":"ls","plain":null,"walls":{"Reading":{"akin":["read"]}}}}"#,
+            ),
+            (
+                Walls::Opened(Opening {
+                    doors: vec![Door::Network, Door::Git, Door::Write("/x".into()), Door::Outside],
+                    reason: "r".into(),
+                }),
+                r#"{"Command":{"text":"ls","plain":null,"walls":{"Opened":{"doors":["Network","Git",{"Write":"/x"},"Outside"],"reason":"r"}}}}"#,
+            ),
+        ] {
+            let subject = command(walls);
+            assert_eq!(serde_json::to_string(&subject).unwrap(), expected);
+            assert_eq!(serde_json::from_str::<Subject>(expected).unwrap(), subject);
+        }
     }
 
     fn each(reason: &str) -> [HookVerdict; 4] {

@@ -5,6 +5,7 @@
 //! 3. Nothing is tried again: what cannot be enforced for a command ends that command.
 
 use super::place::Place;
+use super::scratch::Scratch;
 use super::{Access, Mechanism, Sandbox};
 use crate::mount_table::MountTable;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub enum DoorError {
     /// It is hidden from commands, or lies on the way to something hidden.
     #[error("`{}` holds, or lies in, what is hidden from commands: name a directory further down", .0.display())]
     Hidden(PathBuf),
-    /// It lies in something protected.
+    /// It lies in something protected, or holds what starts commands.
     #[error("`{}` stays protected from commands", .0.display())]
     Protected(PathBuf),
     /// Landlock takes nothing out of what it gives.
@@ -82,7 +83,7 @@ impl Sandbox {
                 return Err(DoorError::Hidden(path.clone()));
             }
             let is_within = |known: &PathBuf| known.canonicalize().is_ok_and(|known| place.path.starts_with(known));
-            if self.0.policy.protected.iter().any(is_within) {
+            if Scratch::are_near(&place.path) || self.0.policy.protected.iter().any(is_within) {
                 return Err(DoorError::Protected(path.clone()));
             }
             opened.push(place);

@@ -133,6 +133,11 @@ async fn what_is_hidden_protected_or_absent_is_not_opened() {
         for path in ["outside/keys", "outside/keys/deep", "outside/link", "outside", "outside/link/deep", ""] {
             assert!(matches!(refused(path), DoorError::Hidden(_)), "{mechanism:?}: {path}");
         }
+        let own = sandbox.scratch().parent().unwrap();
+        for path in [own, own.parent().unwrap(), sandbox.scratch(), std::path::Path::new("/var/tmp")] {
+            let error = sandbox.opened(&writing(&[path.to_path_buf()])).unwrap_err();
+            assert!(matches!(error, DoorError::Protected(_) | DoorError::Hidden(_)), "{mechanism:?}: {path:?}");
+        }
         for path in ["work/.git", "work/.git/config"] {
             assert!(matches!(refused(path), DoorError::Protected(_)), "{mechanism:?}: {path}");
         }

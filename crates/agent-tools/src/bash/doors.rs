@@ -6,7 +6,8 @@
 //!
 //! 1. A path is named as it is, without links, so what a person reads is what is opened; a path that has come to lead elsewhere is refused.
 //! 2. Nothing is opened in which other programs find what they run by themselves: no protected name, and no directory of `PATH`.
-//! 3. Git's records are opened to git alone, by sub-commands that record, and without hooks: what a repository's files name does not run there.
+//! 3. Git's records are opened to git alone, by sub-commands that record, and without hooks: what a repository's files name does not run
+//!    there.
 
 use crate::plain_commands::Plain;
 use agent_exec::{Doors, Processes};
@@ -26,8 +27,8 @@ pub(super) struct SandboxArguments {
     /// Use the network.
     #[serde(default)]
     network: bool,
-    /// Write git's objects, branches and index: for `git add`, `git commit` and the like, written out as plain commands. Hooks do not run, and
-    /// git's configuration cannot be changed.
+    /// Write git's objects, branches and index: for `git add`, `git commit` and the like, written out as plain commands. Hooks do not
+    /// run, and git's configuration cannot be changed.
     #[serde(default)]
     git: bool,
     /// Write these existing files or directories outside the workspace, each by its absolute path.
@@ -139,18 +140,23 @@ fn writable(given: &str, root: &Path, processes: &Processes) -> Result<String, S
     if protected::is_instructions(&text) {
         return refuse("agents take instructions from it");
     }
-    if programs(processes).any(|programs| programs.starts_with(&path) || path.starts_with(&programs)) {
-        return refuse("programs on `PATH` lie there");
+    let touches = |other: &Path| other.starts_with(&path) || path.starts_with(other);
+    if OF_THE_SYSTEM.iter().any(|place| touches(Path::new(place))) {
+        return refuse("it belongs to the system");
+    }
+    if programs(processes).any(|programs| touches(&programs)) {
+        return refuse("programs on `PATH`, or the agent, lie there");
     }
     Ok(text.into_owned())
 }
 
-/// Where programs are found by their names, by the names of the directories and by where they lead.
+/// Where programs are found by their names, and this one is, by the names of the directories and by where they lead.
 fn programs(processes: &Processes) -> impl Iterator<Item = PathBuf> {
     let trusted = processes.programs().map(|programs| programs.directories().to_owned());
     let of_commands = processes.environment().value("PATH").map(ToOwned::to_owned);
-    let all: Vec<PathBuf> =
-        trusted.iter().chain(&of_commands).flat_map(|path| std::env::split_paths(path).collect::<Vec<_>>()).collect();
+    let named = trusted.iter().chain(&of_commands).flat_map(|path| std::env::split_paths(path).collect::<Vec<_>>());
+    let own = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.to_path_buf()));
+    let all: Vec<PathBuf> = named.chain(own).collect();
     all.into_iter().filter(|path| path.is_absolute()).flat_map(|path| {
         let real = path.canonicalize().ok();
         real.into_iter().chain([path])
@@ -213,7 +219,8 @@ const RECORDERS: &[&str] = &[
     "add", "branch", "checkout", "cherry-pick", "commit", "fetch", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert", "rm", "stash",
     "switch", "tag",
 ];
-/// The rest of a repository's directory steers git: configuration, hooks, attributes, other working trees, submodules. So does what is not known.
+/// The rest of a repository's directory steers git: configuration, hooks, attributes, other working trees, submodules. So does what is
+/// not known.
 #[rustfmt::skip]
 const RECORDS: &[&str] = &[
     "HEAD", "index", "objects", "refs", "logs", "packed-refs", "shallow", "COMMIT_EDITMSG", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "TAG_EDITMSG",
@@ -236,5 +243,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_EDITOR", "true"),
     ("GIT_SEQUENCE_EDITOR", "true"),
 ];
+/// What is made up by the kernel, or holds the sockets of services.
+const OF_THE_SYSTEM: &[&str] = &["/proc", "/sys", "/dev", "/run"];
 const LONGEST_REASON_BYTES: usize = 500;
 const MOST_PATHS: usize = 8;

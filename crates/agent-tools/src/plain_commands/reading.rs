@@ -1,8 +1,8 @@
 //! Commands that only read files, as far as their words tell.
 //!
-//! This decides what is *asked*, not what is possible: such a command runs where it can write nothing and has no network. So the lists need not know what
-//! a program of the user's own might do; they name what reads by trade. Words that name another program or a file to write were refused before, where
-//! plain commands are recognised.
+//! This decides what is *asked*, not what is possible: such a command runs where it can write nothing and has no network. So the lists
+//! need not know what a program of the user's own might do; they name what reads by trade. Words that name another program or a file to
+//! write were refused before, where plain commands are recognised.
 
 use super::programs::TOUCH_NOTHING;
 
@@ -18,7 +18,8 @@ pub(super) fn only_reads(words: &[String]) -> bool {
     }
 }
 
-/// Whether a sub-command of git only shows what is recorded. What its configuration has it run to show that, such as a filter, is held like the rest.
+/// Whether a sub-command of git only shows what is recorded. What its configuration has it run to show that, such as a filter, is held
+/// like the rest.
 fn git_only_reads(arguments: &[String]) -> bool {
     let Some((subcommand, rest)) = arguments.split_first() else { return false };
     let first = rest.first().map(String::as_str);
@@ -35,7 +36,8 @@ fn git_only_reads(arguments: &[String]) -> bool {
     }
 }
 
-/// Whether a sub-command that lists or makes something is asked to list: all of its options are known, and where a name follows, one of them says so.
+/// Whether a sub-command that lists or makes something is asked to list: all of its options are known, and where a name follows, one of
+/// them says so.
 fn lists(arguments: &[String], options: &[&str]) -> bool {
     let name = |word: &String| word.split('=').next().unwrap_or_default().to_owned();
     let (known, names): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|word| word.starts_with('-'));

@@ -209,7 +209,8 @@ fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut cursor).collect()
 }
 
-/// Whether nothing in it means anything to bash: `~` does only at the beginning, or behind `=` or `:`. Git names commits so: `HEAD~1`, `HEAD^`.
+/// Whether nothing in it means anything to bash: `~` does only at the beginning, or behind `=` or `:`. Git names commits so: `HEAD~1`,
+/// `HEAD^`.
 fn is_taken_as_it_is(written: &str) -> bool {
     let before = std::iter::once(' ').chain(written.chars());
     let follows_a_name = |before: char| before.is_ascii_alphanumeric() || matches!(before, '~' | '^');

@@ -310,6 +310,8 @@ async fn doors_that_would_lead_further_are_refused() {
             (text(base.join("other/.git")), "git's own data"),
             (text(base.join("other/.git/hooks")), "git's own data"),
             (text(base.join(".bashrc")), "shell"),
+            ("/proc/1".into(), "the system"),
+            ("/dev/shm".into(), "the system"),
             ("/usr/bin".into(), "`PATH`"),
             ("/usr".into(), "`PATH`"),
             ("beside".into(), "absolute path"),

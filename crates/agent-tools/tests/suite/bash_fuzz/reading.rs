@@ -1,5 +1,6 @@
-//! Reading commands at random, run by the real bash with the real programs and without any sandbox: what is taken for reading writes nothing even
-//! where nothing holds it. Only what it takes for reading is run, in a directory of its own, as a user who may write nowhere else if there is one.
+//! Reading commands at random, run by the real bash with the real programs and without any sandbox: what is taken for reading writes
+//! nothing even where nothing holds it. Only what it takes for reading is run, in a directory of its own, as a user who may write nowhere
+//! else if there is one.
 
 use super::generator::Dice;
 use agent_tools::fuzz::only_reads;
