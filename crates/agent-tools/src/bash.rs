@@ -9,6 +9,7 @@
 
 mod doors;
 mod hint;
+mod records;
 
 use crate::arguments::read_arguments;
 use crate::background::Background;
@@ -24,9 +25,11 @@ use agent_types::tool::{Effect, Inspection, Opening, Subject, ToolOutcome, ToolS
 use async_trait::async_trait;
 use doors::SandboxArguments;
 pub(crate) use hint::Around;
+use records::Records;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -96,13 +99,22 @@ impl Bash {
         check(&arguments)?;
         let plain = Plain::of(&arguments.command);
         let walls = match &arguments.sandbox {
-            Some(wanted) => Walls::Opened(wanted.opening(plain.as_ref(), self.workspace.root(), &self.processes)?),
+            Some(wanted) => Walls::Opened(self.opening(wanted, &arguments, plain.as_ref())?),
             None if self.is_held_to_reading(&arguments, plain.as_ref()) => {
                 Walls::Reading { akin: file_tool::SHOWING.iter().map(ToString::to_string).collect() }
             }
             None => Walls::Usual,
         };
         Ok(Looked { arguments, plain, walls })
+    }
+
+    fn opening(
+        &self,
+        wanted: &SandboxArguments,
+        arguments: &BashArguments,
+        plain: Option<&Plain>,
+    ) -> Result<Opening, String> {
+        wanted.opening(plain, arguments.is_background(), self.workspace.root(), &self.processes)
     }
 
     fn is_held_to_reading(&self, arguments: &BashArguments, plain: Option<&Plain>) -> bool {
@@ -144,11 +156,15 @@ impl Bash {
         let programs = by_name.and_then(|plain| Some((self.processes.programs()?, plain)));
         let directories = programs.map(|(programs, plain)| programs.directories_for(plain.programs()));
         let path = directories.map(|path| (String::from("PATH"), path.to_string_lossy().into_owned()));
-        let of_git = doors::git_environment().filter(|_| !walls.is_usual());
+        let of_git = doors::git_environment(self.records(looked).is_some()).filter(|_| !walls.is_usual());
         // What is only looked at need not be refreshed.
         let locks = (String::from("GIT_OPTIONAL_LOCKS"), String::from("0"));
         let locks = matches!(walls, Walls::Reading { .. }).then_some(locks);
         path.into_iter().chain(of_git).chain(locks).collect()
+    }
+
+    fn records(&self, looked: &Looked) -> Option<PathBuf> {
+        doors::records(looked.opening()?, self.workspace.root())
     }
 
     fn start(&self, looked: &Looked) -> ToolOutcome {
@@ -165,6 +181,8 @@ impl Bash {
     }
 
     async fn finish(&self, looked: &Looked, context: &ToolContext) -> ToolOutcome {
+        // Before the sandbox is opened, which seals what is there then.
+        let records = self.records(looked).map(Records::begin);
         let processes = match self.processes(looked) {
             Ok(processes) => processes,
             Err(message) => return ToolOutcome::failed(message),
@@ -173,7 +191,10 @@ impl Bash {
         let progress = Progress::new(&*context.progress);
         let report = |chunk: &[u8]| progress.push(chunk);
         match processes.run_streaming(&command, Streams::Merged, &*context.cancel, &report).await {
-            Ok(finished) => outcome(&finished, &looked.arguments, &Around::of(&processes, looked.opening())),
+            Ok(mut finished) => {
+                finished.remarks.extend(records.iter().flat_map(Records::settle));
+                outcome(&finished, &looked.arguments, &Around::of(&processes, looked.opening()))
+            }
             Err(error) => ToolOutcome::failed(format!("the command could not be started: {error}")),
         }
     }

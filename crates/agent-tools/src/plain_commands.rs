@@ -63,6 +63,11 @@ impl Plain {
         self.words.iter().filter_map(|words| words.first()).map(String::as_str)
     }
 
+    /// The words of each command.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &Vec<String>> {
+        self.words.iter()
+    }
+
     /// The commands that do more than read, as words.
     pub(crate) fn beyond_reading(&self) -> impl Iterator<Item = &[String]> {
         self.words.iter().filter(|words| !reading::only_reads(words)).map(Vec::as_slice)

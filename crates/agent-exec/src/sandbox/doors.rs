@@ -17,7 +17,8 @@ pub struct Doors {
     pub network: bool,
     /// Files and directories that may be written, with what is in them. They are there, and none is hidden or protected.
     pub writable: Vec<PathBuf>,
-    /// A protected directory that may be written all the same, but for `sealed`.
+    /// A protected directory that may be written all the same, but for `sealed`. What is protected and has the same name elsewhere is hidden
+    /// meanwhile: what goes on from one to another would obey what a command may have made there.
     pub records: Option<PathBuf>,
     /// What stays as it is in what is opened.
     pub sealed: Vec<PathBuf>,
@@ -49,6 +50,7 @@ pub(super) struct Difference {
     pub(super) network: Network,
     pub(super) opened: Vec<Place>,
     pub(super) sealed: Vec<PathBuf>,
+    pub(super) records: Option<PathBuf>,
 }
 
 /// Which network a command has.
@@ -95,7 +97,8 @@ impl Sandbox {
             opened.push(there(path)?);
         }
         let network = if doors.network { Network::OfTheMachine } else { Network::None };
-        let difference = Difference { access: None, network, opened, sealed: doors.sealed.clone() };
+        let (sealed, records) = (doors.sealed.clone(), doors.records.clone());
+        let difference = Difference { access: None, network, opened, sealed, records };
         Ok(Self(self.0.clone(), Some(difference.into())))
     }
 
@@ -110,6 +113,19 @@ impl Sandbox {
 
     pub(super) fn network(&self) -> Network {
         self.difference().map(|difference| difference.network).unwrap_or_default()
+    }
+
+    /// What is hidden while records are open, of what was found protected.
+    pub(super) fn like_records(&self, found: &[PathBuf]) -> Vec<PathBuf> {
+        let Some(records) = self.difference().and_then(|difference| difference.records.as_ref()) else {
+            return Vec::new();
+        };
+        let is_like = |path: &&PathBuf| path.file_name() == records.file_name() && *path != records;
+        let all = self.0.policy.protected.iter().chain(found).filter(is_like);
+        // A link is hidden where it leads, which is not the records themselves.
+        let real = all.filter_map(|path| path.canonicalize().ok());
+        let own = records.canonicalize().ok();
+        real.filter(|path| Some(path) != own.as_ref()).collect()
     }
 
     /// The places that this command may write, but for the temporary directory.

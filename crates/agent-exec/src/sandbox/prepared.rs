@@ -59,7 +59,8 @@ impl Sandbox {
                     access: self.access(),
                     network: self.network(),
                 };
-                let arguments = bubblewrap.arguments(policy, fixed, hidden.now(&mounts), scratch, run);
+                let hidden = [hidden.now(&mounts), self.like_records(&found)].concat();
+                let arguments = bubblewrap.arguments(policy, fixed, hidden, scratch, run);
                 let (options, made) = arguments.map_err(|why| Refusal::TooMuch(why.to_string()))?;
                 if let Some(place) = self.0.spellings.many_for_one(&made, &mounts) {
                     return Err(Refusal::several_spellings(&place));

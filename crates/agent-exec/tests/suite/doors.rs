@@ -154,6 +154,10 @@ async fn records_can_be_written_and_what_is_sealed_in_them_cannot() {
         for name in ["hooks", "objects"] {
             fs::create_dir_all(git.join(name)).unwrap();
         }
+        for (name, content) in [("work/sub/.git/config", "[core]\n\tfsmonitor = ./evil\n"), ("work/sub/f", "x")] {
+            fs::create_dir_all(place.path(name).parent().unwrap()).unwrap();
+            fs::write(place.path(name), content).unwrap();
+        }
         let sealed = ["config", "hooks"].map(|name| git.join(name)).to_vec();
         let opened = sandboxed.opened(&Doors { records: Some(git.clone()), sealed, ..Doors::default() });
         if mechanism == Mechanism::Landlock {
@@ -165,6 +169,9 @@ async fn records_can_be_written_and_what_is_sealed_in_them_cannot() {
             place.command("echo x > .git/index.lock && mv .git/index.lock .git/index && echo x > .git/objects/a");
         assert!(works(&opened, &write).await);
         assert!(!works(&sandboxed, &write).await, "the others");
+        // Another repository in the workspace is known to the policy.
+        let nested = place.command("cat sub/.git/config");
+        assert!(!works(&opened, &nested).await && works(&sandboxed, &nested).await);
         for attempt in [
             "echo x >> .git/config",
             "echo x > .git/hooks/pre-commit",

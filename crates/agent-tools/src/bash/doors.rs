@@ -44,7 +44,13 @@ impl SandboxArguments {
     ///
     /// # Errors
     /// Why it cannot be opened, for the model.
-    pub(super) fn opening(&self, plain: Option<&Plain>, root: &Path, processes: &Processes) -> Result<Opening, String> {
+    pub(super) fn opening(
+        &self,
+        plain: Option<&Plain>,
+        is_background: bool,
+        root: &Path,
+        processes: &Processes,
+    ) -> Result<Opening, String> {
         if processes.sandbox().is_none() {
             return Err("there is no sandbox here, so nothing can be opened: leave `sandbox` out".into());
         }
@@ -70,7 +76,7 @@ impl SandboxArguments {
             return Err("`sandbox` opens nothing: set `network`, `git`, `write` or `outside`".into());
         }
         if self.git {
-            check_git(plain)?;
+            check_git(plain, is_background)?;
         }
         let opening = Opening { doors, reason: reason.to_owned() };
         // What cannot be opened is not asked for.
@@ -104,12 +110,18 @@ pub(super) fn opened(opening: &Opening, root: &Path, processes: &Processes) -> R
     processes.opened(&doors).map_err(|error| format!("the sandbox cannot be opened so: {error}"))
 }
 
+/// The directory whose records these doors open.
+pub(super) fn records(opening: &Opening, root: &Path) -> Option<PathBuf> {
+    opening.doors.contains(&Door::Git).then(|| repository(root).ok()).flatten()
+}
+
 /// Git's variables for a call with open doors, or for one that reads: no program of a repository's configuration that it can do without.
-pub(super) fn git_environment() -> impl Iterator<Item = (String, String)> {
-    let settings = SETTINGS.iter().enumerate().flat_map(|(number, (key, value))| {
+pub(super) fn git_environment(has_records: bool) -> impl Iterator<Item = (String, String)> {
+    let all = SETTINGS.iter().chain(if has_records { OF_RECORDS } else { &[] });
+    let count = ("GIT_CONFIG_COUNT".to_owned(), all.clone().count().to_string());
+    let settings = all.enumerate().flat_map(|(number, (key, value))| {
         [(format!("GIT_CONFIG_KEY_{number}"), *key), (format!("GIT_CONFIG_VALUE_{number}"), *value)]
     });
-    let count = ("GIT_CONFIG_COUNT".to_owned(), SETTINGS.len().to_string());
     let fixed = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     fixed.chain([count]).chain(settings.map(|(name, value)| (name, value.to_owned())))
 }
@@ -181,13 +193,21 @@ fn repository(root: &Path) -> Result<PathBuf, String> {
 }
 
 /// Only git may write its records: other programs could lay down there what git acts on later.
-fn check_git(plain: Option<&Plain>) -> Result<(), String> {
+fn check_git(plain: Option<&Plain>, is_background: bool) -> Result<(), String> {
+    if is_background {
+        return Err("`sandbox.git` is not for the background: what git made is looked at when it has ended".into());
+    }
     let Some(plain) = plain else {
         return Err("`sandbox.git` takes plain git commands only: no expansions, here-documents or redirects, and `git commit -m 'one text'` or \
                     `-F FILE` for a message"
             .into());
     };
-    let records = |words: &[String]| matches!(words, [program, subcommand, ..] if program == "git" && RECORDERS.contains(&subcommand.as_str()));
+    if plain.words().flatten().any(|word| OF_SUBMODULES.iter().any(|option| word.starts_with(option))) {
+        return Err("`sandbox.git` does not reach into submodules: leave out options about them".into());
+    }
+    let is_recorder = |name: &String| RECORDERS.contains(&name.as_str());
+    let records =
+        |words: &[String]| matches!(words, [program, subcommand, ..] if program == "git" && is_recorder(subcommand));
     match plain.beyond_reading().find(|words| !records(words)) {
         None => Ok(()),
         Some(words) => Err(format!(
@@ -209,7 +229,7 @@ fn is_sealed_everywhere(entry: &Path) -> bool {
 }
 
 /// What git writes when it records.
-fn is_record(entry: &Path) -> bool {
+pub(super) fn is_record(entry: &Path) -> bool {
     let name = entry.file_name().unwrap_or_default().to_string_lossy();
     RECORDS.contains(&&*name) || name.ends_with("_HEAD") || name.starts_with("sharedindex.")
 }
@@ -236,6 +256,15 @@ const SETTINGS: &[(&str, &str)] = &[
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
 ];
+/// Git runs itself in submodules, by their own settings: those that a command has made are obeyed there.
+const OF_RECORDS: &[(&str, &str)] = &[
+    ("diff.ignoreSubmodules", "all"),
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("push.recurseSubmodules", "no"),
+    ("status.submoduleSummary", "false"),
+];
+const OF_SUBMODULES: &[&str] = &["--recurse-s", "--no-recurse-s", "--ignore-s", "--submodule"];
 const VARIABLES: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_PAGER", "cat"),

@@ -49,7 +49,7 @@ fn walled(mechanism: Mechanism, access: Access) -> Result<Walled, String> {
     let policy = Policy {
         access,
         workspace: root.clone(),
-        protected: vec![root.join(".git"), root.join(".agent")],
+        protected: vec![root.join(".git"), root.join("nested/.git"), root.join(".agent")],
         kept: vec![root.join(".git")],
         placeholders: Vec::new(),
         writable: Vec::new(),
@@ -381,9 +381,40 @@ async fn git_commits_in_the_sandbox_without_hooks_and_cannot_change_what_steers_
         let (_, text) = walled.run(asking("git branch --set-upstream-to=main side", &json!({"git": true}))).await;
         assert!(text.contains("could not write config file"), "{text}");
         assert_eq!(fs::read(root.join(".git/config")).unwrap(), config);
+        attack_by_a_nested_repository(&walled).await;
         git(&root, &["commit", "--allow-empty", "-qm", "control"]);
         assert!(root.join("mark").exists(), "control: the user's own git runs the hook");
     }
+}
+
+/// Git runs itself in a submodule, where it obeys a configuration that a command may have written.
+async fn attack_by_a_nested_repository(walled: &Walled) {
+    let (root, nested) = (walled.root(), walled.root().join("nested"));
+    fs::create_dir(&nested).unwrap();
+    git(&nested, &["init", "-q"]);
+    git(&nested, &["commit", "--allow-empty", "-qm", "x"]);
+    let evil = root.join("nested-evil.sh");
+    fs::write(&evil, format!("#!/bin/sh\necho x > {}\n", root.join(".git/commondir").display())).unwrap();
+    fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).unwrap();
+    git(&root, &["add", "nested"]);
+    git(&nested, &["config", "core.fsmonitor", &evil.display().to_string()]);
+    for command in
+        ["git status", "git commit -m nested", "git add nested", "git rm nested", "git diff HEAD", "git stash"]
+    {
+        let (_, text) = walled.run(asking(command, &json!({"git": true}))).await;
+        assert!(!text.contains("appeared"), "{command}: {text}");
+        assert!(!root.join(".git/commondir").exists() && !root.join(".git/set-aside-0").exists(), "{command}: {text}");
+    }
+    for command in
+        ["git status --ignore-submodules=none", "git checkout --recurse-submodules main", "git diff --submodule=diff"]
+    {
+        assert!(walled.refused(&json!({"git": true, "reason": "r"}), command).contains("submodules"), "{command}");
+    }
+    // It is one: with the nested repository in sight, git runs what its configuration names.
+    Command::new("git").arg("status").current_dir(&root).output().unwrap();
+    assert!(root.join(".git/commondir").exists(), "control");
+    fs::remove_file(root.join(".git/commondir")).unwrap();
+    fs::remove_dir_all(nested).unwrap();
 }
 
 #[tokio::test]
@@ -416,6 +447,9 @@ async fn only_git_that_records_has_the_door_to_gits_records() {
         }
         if walled.mechanism == Mechanism::Bubblewrap {
             let control = asking("git add file && git commit -m x | tail -3", &json!({"git": true}));
+            let mut later = control.clone();
+            later["run_in_background"] = json!(true);
+            assert!(walled.bench.inspect("bash", &later).unwrap_err().contains("not for the background"));
             assert!(walled.bench.inspect("bash", &control).is_ok(), "control");
             // A repository that leads elsewhere.
             fs::rename(walled.root().join(".git"), walled.base().join("beside/git")).unwrap();
