@@ -23,10 +23,13 @@ pub(crate) fn fuzz(words: &[&str]) -> Result<(), String> {
 }
 
 /// `fuzz-bash [--count N] [--seed N]`: makes random shell commands (a million by default), and has the real bash run those that permission
-/// rules take for plain: it must run what the rules saw, and nothing else.
+/// rules take for plain: it must run what the rules saw, and nothing else. A twentieth as many are made of programs that read, and run
+/// with these.
 pub(crate) fn fuzz_bash(words: &[&str]) -> Result<(), String> {
     let (count, seed) = count_and_seed(words)?;
-    test("agent-tools", "suite", "bash_fuzz::bash_runs", &[("FUZZ_BASH_COUNT", count), ("FUZZ_BASH_SEED", seed)])
+    let amounts = [("FUZZ_BASH_COUNT", count), ("FUZZ_BASH_SEED", seed)];
+    test("agent-tools", "suite", "bash_fuzz::bash_runs", &amounts)?;
+    test("agent-tools", "suite", "reading_commands_write_nothing", &amounts)
 }
 
 fn count_and_seed(words: &[&str]) -> Result<(u64, u64), String> {

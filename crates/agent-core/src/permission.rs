@@ -4,6 +4,8 @@
 //! deny rule > hook's denial > plan mode > hook's question > allow rule > mode
 //! ```
 //!
+//! A call that asks to have the sandbox opened is allowed only by a rule that names the door, or by a person: no mode and no hook opens it.
+//!
 //! 1. A deny rule wins over everything: hooks, allow rules, a person's answer, bypass. What cannot be checked against one is denied.
 //! 2. No rule that is added to the deny rules, and no stricter mode, allows more than before.
 //! 3. What a repository says goes through [`Permissions::tightened`], which cannot allow more either.
@@ -95,12 +97,15 @@ impl Permissions {
         if let HookVerdict::Ask { reason } = verdict {
             return Decision::Ask(Basis::Hook(reason.clone()));
         }
-        if inspection.effect == Effect::Reads {
+        if self.only_reads(inspection.effect, &inspection.subject) {
             return Decision::Run(Basis::Reads);
         }
         let rules = self.allowing(tool, &inspection.subject);
         if !rules.is_empty() {
             return Decision::Run(Basis::Allowed(rules));
+        }
+        if let Some(opening) = inspection.subject.opening() {
+            return Decision::Ask(Basis::Opens(opening.clone()));
         }
         if let HookVerdict::Allow { reason } = verdict {
             return Decision::Run(Basis::HookAllowed(reason.clone()));
@@ -113,15 +118,29 @@ impl Permissions {
             PermissionMode::Bypass => Decision::Run(Basis::Mode(self.mode)),
             PermissionMode::AcceptEdits if is_known_edit => Decision::Run(Basis::Mode(self.mode)),
             PermissionMode::AcceptEdits | PermissionMode::Default | PermissionMode::Plan => {
-                Decision::Ask(Basis::Mode(self.mode))
+                Decision::Ask(self.basis_of_mode(&inspection.subject))
             }
         }
     }
 
+    /// Whether it reads, and nothing that a deny rule may cover: a command may show files that it does not name.
+    fn only_reads(&self, effect: Effect, subject: &Subject) -> bool {
+        effect == Effect::Reads && subject.opening().is_none() && self.keeping(subject).is_none()
+    }
+
+    /// The deny rule about files that a command might show.
+    fn keeping(&self, subject: &Subject) -> Option<&Rule> {
+        self.deny.iter().find(|rule| subject.may_show_like(rule.tool()))
+    }
+
+    fn basis_of_mode(&self, subject: &Subject) -> Basis {
+        self.keeping(subject).map_or(Basis::Mode(self.mode), |rule| Basis::MayShow(rule.clone()))
+    }
+
     /// What no answer of a person can allow, and why: a deny rule covers it, or the mode is plan.
     pub(crate) fn forbids(&self, tool: &str, effect: Effect, subject: &Subject) -> Option<Basis> {
-        let by_mode = effect == Effect::Changes && self.mode == PermissionMode::Plan;
-        self.denying(tool, subject).or_else(|| by_mode.then_some(Basis::Mode(self.mode)))
+        let by_mode = self.mode == PermissionMode::Plan && !self.only_reads(effect, subject);
+        self.denying(tool, subject).or_else(|| by_mode.then(|| self.basis_of_mode(subject)))
     }
 
     /// The same policy, made stricter by a source that must not loosen it, such as a repository: further deny rules, and a mode that

@@ -8,7 +8,7 @@ use crate::helper::launch::not_started;
 use crate::helper::{Helper, watch};
 use crate::program;
 use crate::pump::OnOutput;
-use crate::sandbox::{Guarded, Sandbox};
+use crate::sandbox::{DoorError, Doors, Guarded, Sandbox};
 use crate::search_path::SearchPath;
 use crate::start::{Started, Surroundings, classify, start};
 use crate::tree::{Ended, Said, become_subreaper};
@@ -104,6 +104,28 @@ impl Processes {
     pub fn in_sandbox(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = Some(sandbox);
         self
+    }
+
+    /// The same where programs can write nothing but temporary files and have no network; nothing where there is no sandbox.
+    #[must_use]
+    pub fn reading(&self) -> Option<Self> {
+        let sandbox = self.sandbox.as_ref()?.reading();
+        Some(Self { sandbox: Some(sandbox), ..self.clone() })
+    }
+
+    /// The same with doors of the sandbox open, if there is one.
+    ///
+    /// # Errors
+    /// [`DoorError`] when one of them cannot be opened.
+    pub fn opened(&self, doors: &Doors) -> Result<Self, DoorError> {
+        let sandbox = self.sandbox.as_ref().map(|sandbox| sandbox.opened(doors)).transpose()?;
+        Ok(Self { sandbox, ..self.clone() })
+    }
+
+    /// The same without a sandbox.
+    #[must_use]
+    pub fn outside(&self) -> Self {
+        Self { sandbox: None, ..self.clone() }
     }
 
     /// Starts every program behind a fence. A program in a sandbox is held by that one alone.

@@ -7,7 +7,7 @@ use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment};
 use agent_core::llm::{Delta, LlmError, LlmErrorFacts, LlmResponse, RateLimit, RawCall, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
 use agent_core::session::{self, SessionConfig};
-use agent_core::tool::{CallFacts, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
+use agent_core::tool::{CallFacts, Door, Finding, HookVerdict, Inspection, Opening, Subject, ToolOutcome, Walls};
 
 /// Replaces known secrets in what the machines take and tell.
 #[derive(Clone, Default)]
@@ -203,9 +203,10 @@ impl Redactor {
 
     fn subject(&self, subject: &mut Subject) {
         match subject {
-            Subject::Command { text, plain, carries_over: _ } => {
+            Subject::Command { text, plain, carries_over: _, walls } => {
                 self.text(text);
                 plain.iter_mut().for_each(|commands| self.texts(commands));
+                self.walls(walls);
             }
             Subject::Paths(paths) => self.texts(paths),
             Subject::Files { paths, families, akin } => {
@@ -215,6 +216,22 @@ impl Redactor {
             }
             // Nothing, or something that is not known here yet.
             _ => {}
+        }
+    }
+
+    fn walls(&self, walls: &mut Walls) {
+        match walls {
+            Walls::Usual => {}
+            Walls::Reading { akin } => self.texts(akin),
+            Walls::Opened(Opening { doors, reason }) => {
+                self.text(reason);
+                for door in doors {
+                    match door {
+                        Door::Write(path) => self.text(path),
+                        Door::Network | Door::Git | Door::Outside => {}
+                    }
+                }
+            }
         }
     }
 

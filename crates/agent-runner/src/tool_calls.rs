@@ -121,13 +121,13 @@ pub(crate) async fn run(
     toolbox: Arc<Toolbox>,
     hook: Verdicts,
     call: ToolCall,
-    exclusions: Exclusions,
+    (exclusions, effect): (Exclusions, Effect),
     progress: Progress,
     width: Arc<Semaphore>,
     stop: CancellationToken,
 ) {
     let progress = Arc::new(progress);
-    let context = ToolContext { progress: progress.clone(), cancel: Arc::new(Stop(stop.clone())), exclusions };
+    let context = ToolContext { progress: progress.clone(), cancel: Arc::new(Stop(stop.clone())), exclusions, effect };
     let work = async {
         let _room = tokio::select! {
             biased;

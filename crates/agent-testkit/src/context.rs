@@ -3,6 +3,7 @@
 use crate::log::Log;
 use agent_core::permission::Exclusions;
 use agent_core::ports::{CancelSignal, ProgressSink, ToolContext};
+use agent_core::tool::Effect;
 use async_trait::async_trait;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -16,6 +17,7 @@ pub fn tool_context() -> (ToolContext, ManualCancel, RecordingProgress) {
         progress: Arc::new(progress.clone()),
         cancel: Arc::new(cancel.clone()),
         exclusions: Exclusions::default(),
+        effect: Effect::Changes,
     };
     (context, cancel, progress)
 }

@@ -75,8 +75,12 @@ async fn search(grep: &Arc<dyn Tool>, pattern: &str) {
         name: Arc::from("grep"),
         arguments: Arguments::parse(&json!({"pattern": pattern}).to_string()).unwrap(),
     };
-    let context =
-        ToolContext { progress: Arc::new(Nobody), cancel: Arc::new(NeverCancelled), exclusions: Default::default() };
+    let context = ToolContext {
+        progress: Arc::new(Nobody),
+        cancel: Arc::new(NeverCancelled),
+        exclusions: Default::default(),
+        effect: agent_types::tool::Effect::Reads,
+    };
     std::hint::black_box(grep.run(&call, &context).await);
 }
 

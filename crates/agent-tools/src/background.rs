@@ -4,6 +4,7 @@
 //! 2. Memory is bounded: the end of the unread output is kept.
 //! 3. At most so many run at a time, and each for at most so long.
 
+use crate::bash::Around;
 use crate::text::{join_cut, lossy, split_incomplete};
 use agent_exec::{Finished, Processes, StartError, Streams};
 use agent_types::ports::{CancelSignal, Command};
@@ -49,6 +50,7 @@ impl Drop for Jobs {
 
 struct State {
     unread: Mutex<Unread>,
+    around: Around,
     begun: Instant,
     stop: watch::Sender<bool>,
     end: watch::Sender<Option<End>>,
@@ -71,6 +73,8 @@ pub(crate) struct Look {
     pub(crate) end: Option<End>,
     /// How long it has been running.
     pub(crate) age: Duration,
+    /// In what it runs.
+    pub(crate) around: Around,
 }
 
 impl Background {
@@ -78,7 +82,7 @@ impl Background {
     ///
     /// # Errors
     /// When too many run, or there can be no thread for it.
-    pub(crate) fn start(&self, processes: Processes, command: Command) -> Result<String, String> {
+    pub(crate) fn start(&self, processes: Processes, command: Command, around: Around) -> Result<String, String> {
         let mut jobs = self.jobs();
         let running = jobs.by_id.iter().filter(|(_, job)| !job.state.has_ended());
         let running: Vec<&str> = running.map(|(id, _)| id.as_str()).collect();
@@ -91,6 +95,7 @@ impl Background {
         let id = format!("bash_{}", jobs.started + 1);
         let state = Arc::new(State {
             unread: Mutex::default(),
+            around,
             begun: Instant::now(),
             stop: watch::Sender::new(false),
             end: watch::Sender::new(None),
@@ -126,7 +131,7 @@ impl Background {
         if end.is_some() {
             self.jobs().by_id.remove(id);
         }
-        Ok(Look { output, end, age: state.begun.elapsed() })
+        Ok(Look { output, end, age: state.begun.elapsed(), around: state.around.clone() })
     }
 
     /// Ends a command with everything it started, and looks at it.

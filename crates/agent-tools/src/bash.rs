@@ -1,19 +1,35 @@
 //! `bash`: a shell command in the workspace.
+//!
+//! ```text
+//! touches nothing          no question     the sandbox that commands have
+//! only reads               no question     a sandbox in which nothing but temporary files can be written; without one it is as any other
+//! anything else            a question      the sandbox that commands have
+//! asks for open doors      its own one     the sandbox that commands have, with these doors open, for this call
+//! ```
+
+mod doors;
+mod hint;
+mod records;
 
 use crate::arguments::read_arguments;
 use crate::background::Background;
-use crate::plain_commands::{carry_over, plain_commands, program_of, touch_nothing};
+use crate::file_tool;
+use crate::plain_commands::Plain;
 use crate::spec::tool_spec;
 use crate::text::{join_cut, lossy, split_incomplete};
 use crate::workspace::Workspace;
-use agent_exec::{Finished, Processes, StartError, Streams};
+use agent_exec::{Finished, Processes, Streams};
 use agent_types::conversation::{Arguments, ToolCall};
 use agent_types::ports::{Command, Exit, ProgressSink, Tool, ToolContext};
-use agent_types::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
+use agent_types::tool::{Effect, Inspection, Opening, Subject, ToolOutcome, ToolSpec, Walls};
 use async_trait::async_trait;
+use doors::SandboxArguments;
+pub(crate) use hint::Around;
+use records::Records;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +37,16 @@ pub(crate) struct Bash {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
     processes: Processes,
+    /// What runs commands that only read, where they can be held to that and programs of the workspace are passed over.
+    reading: Option<Processes>,
     background: Background,
+}
+
+/// A call that was looked at.
+struct Looked {
+    arguments: BashArguments,
+    plain: Option<Plain>,
+    walls: Walls,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -34,11 +59,21 @@ struct BashArguments {
     timeout_ms: Option<u64>,
     /// Do not wait for its end: the answer is an id for `bash_output` and `bash_kill`. Default: false.
     run_in_background: Option<bool>,
+    /// Opens the sandbox for this one call, which the user is asked about: only when the task needs it, as after a call that the sandbox
+    /// made fail.
+    #[serde(default)]
+    #[schemars(with = "SandboxArguments")]
+    sandbox: Option<SandboxArguments>,
 }
 
 impl BashArguments {
     fn is_background(&self) -> bool {
         self.run_in_background.unwrap_or(false)
+    }
+
+    /// Whether it is waited for, and not for long.
+    fn is_short(&self) -> bool {
+        !self.is_background() && self.timeout_ms().0 <= DEFAULT_TIMEOUT_MS
     }
 
     /// The one that holds, and the longest there may be.
@@ -53,39 +88,91 @@ impl BashArguments {
 
 impl Bash {
     pub(crate) fn new(workspace: Arc<Workspace>, processes: Processes, background: Background) -> Self {
-        Self { spec: tool_spec::<BashArguments>(NAME, DESCRIPTION), workspace, processes, background }
+        let reading = processes.programs().and_then(|_| processes.reading());
+        Self { spec: tool_spec::<BashArguments>(NAME, DESCRIPTION), workspace, processes, reading, background }
     }
 
-    fn read(&self, arguments: &Arguments) -> Result<BashArguments, String> {
+    /// # Errors
+    /// What is wrong with the arguments, or why the sandbox cannot be opened so; for the model.
+    fn look(&self, arguments: &Arguments) -> Result<Looked, String> {
         let arguments: BashArguments = read_arguments(&self.spec, arguments)?;
-        check(&arguments).map(|()| arguments)
+        check(&arguments)?;
+        let plain = Plain::of(&arguments.command);
+        let walls = match &arguments.sandbox {
+            Some(wanted) => Walls::Opened(self.opening(wanted, &arguments, plain.as_ref())?),
+            None if self.is_held_to_reading(&arguments, plain.as_ref()) => {
+                Walls::Reading { akin: file_tool::SHOWING.iter().map(ToString::to_string).collect() }
+            }
+            None => Walls::Usual,
+        };
+        Ok(Looked { arguments, plain, walls })
     }
 
-    fn command(&self, arguments: &BashArguments) -> Command {
+    fn opening(
+        &self,
+        wanted: &SandboxArguments,
+        arguments: &BashArguments,
+        plain: Option<&Plain>,
+    ) -> Result<Opening, String> {
+        wanted.opening(plain, arguments.is_background(), self.workspace.root(), &self.processes)
+    }
+
+    fn is_held_to_reading(&self, arguments: &BashArguments, plain: Option<&Plain>) -> bool {
+        let only_reads = |plain: &Plain| plain.only_reads() && !plain.touches_nothing();
+        self.reading.is_some() && arguments.is_short() && plain.is_some_and(only_reads)
+    }
+
+    /// What runs it.
+    ///
+    /// # Errors
+    /// Why the sandbox cannot be opened any more, for the model.
+    fn processes(&self, looked: &Looked) -> Result<Processes, String> {
+        match (&looked.walls, &self.reading) {
+            (Walls::Opened(opening), _) => doors::opened(opening, self.workspace.root(), &self.processes),
+            (Walls::Reading { .. }, Some(reading)) => Ok(reading.clone()),
+            (Walls::Reading { .. }, None) | (Walls::Usual, _) => Ok(self.processes.clone()),
+        }
+    }
+
+    fn command(&self, looked: &Looked) -> Command {
+        let Looked { arguments, .. } = looked;
         Command {
             program: NAME.into(),
             // A command may begin with a dash.
             arguments: vec!["-c".into(), "--".into(), arguments.command.clone()],
             directory: self.workspace.root().to_string_lossy().into_owned(),
-            environment: self.environment(arguments),
+            environment: self.environment(looked),
             stdin: Vec::new(),
             timeout_ms: arguments.timeout_ms().0,
             output_limit_bytes: OUTPUT_LIMIT_BYTES,
         }
     }
 
-    /// A command that runs unasked because of the names of its programs gets the programs that the user has under these names, and none of
-    /// the workspace's, by a link either.
-    fn environment(&self, arguments: &BashArguments) -> Vec<(String, String)> {
-        let unasked = plain_commands(&arguments.command).filter(|plain| touch_nothing(plain)).unwrap_or_default();
-        let programs = self.processes.programs().filter(|_| !unasked.is_empty());
-        let names = || unasked.iter().map(|command| program_of(command));
-        let directories = programs.map(|programs| programs.directories_for(names()).to_string_lossy().into_owned());
-        directories.map(|directories| (String::from("PATH"), directories)).into_iter().collect()
+    /// A command that runs because of the names of its programs (unasked, or by a rule that opens the sandbox) gets the programs that the
+    /// user has under these names, and none of the workspace's, by a link either.
+    fn environment(&self, looked: &Looked) -> Vec<(String, String)> {
+        let Looked { plain, walls, .. } = looked;
+        let by_name = plain.as_ref().filter(|plain| !walls.is_usual() || plain.touches_nothing());
+        let programs = by_name.and_then(|plain| Some((self.processes.programs()?, plain)));
+        let directories = programs.map(|(programs, plain)| programs.directories_for(plain.programs()));
+        let path = directories.map(|path| (String::from("PATH"), path.to_string_lossy().into_owned()));
+        let of_git = doors::git_environment(self.records(looked).is_some()).filter(|_| !walls.is_usual());
+        // What is only looked at need not be refreshed.
+        let locks = (String::from("GIT_OPTIONAL_LOCKS"), String::from("0"));
+        let locks = matches!(walls, Walls::Reading { .. }).then_some(locks);
+        path.into_iter().chain(of_git).chain(locks).collect()
     }
 
-    fn start(&self, arguments: &BashArguments) -> ToolOutcome {
-        match self.background.start(self.processes.clone(), self.command(arguments)) {
+    fn records(&self, looked: &Looked) -> Option<PathBuf> {
+        doors::records(looked.opening()?, self.workspace.root())
+    }
+
+    fn start(&self, looked: &Looked) -> ToolOutcome {
+        let started = self.processes(looked).and_then(|processes| {
+            let around = Around::of(&processes, looked.opening());
+            self.background.start(processes, self.command(looked), around)
+        });
+        match started {
             Ok(id) => ToolOutcome::ok(format!(
                 "started in the background as `{id}`: read it with `bash_output`, end it with `bash_kill`\n"
             )),
@@ -93,11 +180,42 @@ impl Bash {
         }
     }
 
-    async fn finish(&self, arguments: &BashArguments, context: &ToolContext) -> Result<Finished, StartError> {
-        let command = self.command(arguments);
+    async fn finish(&self, looked: &Looked, context: &ToolContext) -> ToolOutcome {
+        // Before the sandbox is opened, which seals what is there then.
+        let records = self.records(looked).map(Records::begin);
+        let processes = match self.processes(looked) {
+            Ok(processes) => processes,
+            Err(message) => return ToolOutcome::failed(message),
+        };
+        let command = self.command(looked);
         let progress = Progress::new(&*context.progress);
         let report = |chunk: &[u8]| progress.push(chunk);
-        self.processes.run_streaming(&command, Streams::Merged, &*context.cancel, &report).await
+        match processes.run_streaming(&command, Streams::Merged, &*context.cancel, &report).await {
+            Ok(mut finished) => {
+                finished.remarks.extend(records.iter().flat_map(Records::settle));
+                outcome(&finished, &looked.arguments, &Around::of(&processes, looked.opening()))
+            }
+            Err(error) => ToolOutcome::failed(format!("the command could not be started: {error}")),
+        }
+    }
+}
+
+impl Looked {
+    const fn opening(&self) -> Option<&Opening> {
+        match &self.walls {
+            Walls::Opened(opening) => Some(opening),
+            Walls::Usual | Walls::Reading { .. } => None,
+        }
+    }
+
+    /// A command that is not known to be harmless may change anything, and one that runs for long holds a place and a process.
+    fn effect(&self) -> Effect {
+        let touches_nothing = || self.arguments.is_short() && self.plain.as_ref().is_some_and(Plain::touches_nothing);
+        match self.walls {
+            Walls::Reading { .. } => Effect::Reads,
+            Walls::Usual if touches_nothing() => Effect::Reads,
+            Walls::Usual | Walls::Opened(_) => Effect::Changes,
+        }
     }
 }
 
@@ -108,28 +226,26 @@ impl Tool for Bash {
     }
 
     fn inspect(&self, arguments: &Arguments) -> Result<Inspection, String> {
-        let arguments = self.read(arguments)?;
-        let plain = plain_commands(&arguments.command);
-        let carries_over = plain.as_ref().is_some_and(|plain| carry_over(plain));
-        // A command that is not known to be harmless may change anything, and one that runs for long holds a place and a process.
-        let is_short = !arguments.is_background() && arguments.timeout_ms().0 <= DEFAULT_TIMEOUT_MS;
-        let touches_nothing = is_short && plain.as_ref().is_some_and(|plain| touch_nothing(plain));
-        let effect = if touches_nothing { Effect::Reads } else { Effect::Changes };
-        Ok(Inspection { effect, subject: Subject::Command { text: arguments.command, plain, carries_over } })
+        let looked = self.look(arguments)?;
+        let effect = looked.effect();
+        let Looked { arguments, plain, walls } = looked;
+        let carries_over = plain.as_ref().is_some_and(Plain::carries_over);
+        let plain = plain.map(Plain::into_texts);
+        Ok(Inspection { effect, subject: Subject::Command { text: arguments.command, plain, carries_over, walls } })
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {
-        let arguments = match self.read(&call.arguments) {
-            Ok(arguments) => arguments,
+        let looked = match self.look(&call.arguments) {
+            Ok(looked) => looked,
             Err(message) => return ToolOutcome::failed(message),
         };
-        if arguments.is_background() && !context.cancel.is_cancelled() {
-            return self.start(&arguments);
+        if context.effect == Effect::Reads && looked.effect() != Effect::Reads {
+            return ToolOutcome::not_run(CHANGED);
         }
-        match self.finish(&arguments, context).await {
-            Ok(finished) => outcome(&finished, &arguments),
-            Err(error) => ToolOutcome::failed(format!("the command could not be started: {error}")),
+        if looked.arguments.is_background() && !context.cancel.is_cancelled() {
+            return self.start(&looked);
         }
+        self.finish(&looked, context).await
     }
 }
 
@@ -154,7 +270,7 @@ fn check(arguments: &BashArguments) -> Result<(), String> {
     Err(format!("`timeout_ms` must be between 1 and {longest}"))
 }
 
-fn outcome(finished: &Finished, arguments: &BashArguments) -> ToolOutcome {
+fn outcome(finished: &Finished, arguments: &BashArguments, around: &Around) -> ToolOutcome {
     let mut text = output_text(finished);
     if text.is_empty() {
         text.push_str("(no output)");
@@ -163,11 +279,12 @@ fn outcome(finished: &Finished, arguments: &BashArguments) -> ToolOutcome {
         text.push('\n');
     }
     let (timeout_ms, _) = arguments.timeout_ms();
-    ending(text, finished, &format!("it reached its time limit of {timeout_ms} ms"))
+    ending(text, finished, &format!("it reached its time limit of {timeout_ms} ms"), around)
 }
 
-/// An output with how the command ended.
-pub(crate) fn ending(mut text: String, finished: &Finished, timed_out: &str) -> ToolOutcome {
+/// An output with how the command ended, and perhaps why.
+pub(crate) fn ending(mut text: String, finished: &Finished, timed_out: &str, around: &Around) -> ToolOutcome {
+    let hint = around.hint(&text);
     let mut note = |note: &str| {
         let _ = writeln!(text, "[{note}]");
     };
@@ -193,6 +310,7 @@ pub(crate) fn ending(mut text: String, finished: &Finished, timed_out: &str) -> 
             return ToolOutcome::interrupted(text);
         }
     }
+    hint.iter().for_each(|hint| note(hint));
     ToolOutcome::failed(text)
 }
 
@@ -275,6 +393,8 @@ const DESCRIPTION: &str = "Runs a shell command with `bash -c` in the root of th
     end are shown. When the command ends, its background processes are killed too; anything that must keep running, such as a server, \
     needs `run_in_background`. Prefer the \
     other tools for reading, searching and editing files.";
+const CHANGED: &str = "not run: it was judged as a command that only reads, and there is no sandbox any more that holds it to that: \
+    call it again";
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
 const LONGEST_TIMEOUT_MS: u64 = 600_000;
 const LONGEST_BACKGROUND_MS: u64 = 4 * 60 * 60 * 1_000;

@@ -118,7 +118,7 @@ fn shown(look: Look) -> ToolOutcome {
     }
     match look.end {
         None => ToolOutcome::ok(format!("{text}[still running after {} s]\n", look.age.as_secs())),
-        Some(Ok(finished)) => ending(text, &finished, "it reached its time limit"),
+        Some(Ok(finished)) => ending(text, &finished, "it reached its time limit", &look.around),
         Some(Err(error)) => ToolOutcome::failed(format!("the command could not be started: {error}")),
     }
 }

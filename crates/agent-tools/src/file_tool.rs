@@ -80,6 +80,8 @@ impl FileKind {
     }
 }
 
+/// The tools that show files, and their families.
+pub(crate) const SHOWING: &[&str] = &["read", "search", "read_file", "list_files", "glob", "grep"];
 /// All of them.
 pub(crate) const FAMILIES: &[&str] = &["read", "search", "edit"];
 

@@ -2,8 +2,15 @@
 
 pub use crate::plain_commands::plain_commands;
 
+use crate::plain_commands::Plain;
 use crate::{edit, glob, patch};
 use std::path::Path;
+
+/// Whether a command only reads, as far as its words tell.
+#[must_use]
+pub fn only_reads(command: &str) -> bool {
+    Plain::of(command).is_some_and(|plain| plain.only_reads())
+}
 
 /// A text after an update, with the number of added and of removed lines.
 pub type Patched = (String, usize, usize);

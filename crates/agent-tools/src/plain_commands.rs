@@ -12,6 +12,7 @@
 //! 3. Parsing is bounded in size and in time; what takes more is unknown.
 
 mod programs;
+mod reading;
 mod tree;
 mod written;
 
@@ -19,29 +20,64 @@ pub(crate) use programs::runs_another;
 
 /// The plain commands, words separated by one space. `None` if there may be more to it.
 pub fn plain_commands(command: &str) -> Option<Vec<String>> {
-    if command.len() > MOST_BYTES || command.contains("<<") || command.chars().any(is_out_of_place) {
-        return None;
+    Plain::of(command).map(|plain| plain.texts)
+}
+
+/// A command that consists of plain commands.
+#[derive(Debug)]
+pub(crate) struct Plain {
+    words: Vec<Vec<String>>,
+    texts: Vec<String>,
+}
+
+impl Plain {
+    /// `None` if there may be more to it.
+    pub(crate) fn of(command: &str) -> Option<Self> {
+        if command.len() > MOST_BYTES || command.contains("<<") || command.chars().any(is_out_of_place) {
+            return None;
+        }
+        let words = tree::commands(command)?;
+        let texts: Option<Vec<String>> = words.iter().map(|words| plain_command(words)).collect();
+        Some(Self { words, texts: texts? })
     }
-    let commands = tree::commands(command)?;
-    commands.iter().map(|words| plain_command(words)).collect()
-}
 
-/// Whether the commands neither change nor read any file, so that they need no permission and may run beside others.
-///
-/// Commands that read files are not among them: unlike the file tools, they follow links out of the workspace.
-pub(crate) fn touch_nothing(plain: &[String]) -> bool {
-    plain.iter().all(|command| programs::TOUCH_NOTHING.contains(&program_of(command)))
-}
+    /// Each as a text, words separated by one space.
+    pub(crate) fn into_texts(self) -> Vec<String> {
+        self.texts
+    }
 
-/// The program of a plain command, as it is written.
-pub(crate) fn program_of(plain: &str) -> &str {
-    plain.split(' ').next().unwrap_or_default()
-}
+    /// Whether the commands neither change nor read any file, so that they need no permission and may run beside others.
+    ///
+    /// Commands that read files are not among them: unlike the file tools, they follow links out of the workspace.
+    pub(crate) fn touches_nothing(&self) -> bool {
+        self.programs().all(|program| programs::TOUCH_NOTHING.contains(&program))
+    }
 
-/// Whether a command changes where or how later ones run.
-pub(crate) fn carry_over(plain: &[String]) -> bool {
-    let before = plain.split_last().map_or(&[][..], |(_, before)| before);
-    before.iter().any(|command| programs::carries_over(program_of(command)))
+    /// Whether the commands do no more than read files.
+    pub(crate) fn only_reads(&self) -> bool {
+        self.words.iter().all(|words| reading::only_reads(words))
+    }
+
+    /// The programs, as they are written.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().filter_map(|words| words.first()).map(String::as_str)
+    }
+
+    /// The words of each command.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &Vec<String>> {
+        self.words.iter()
+    }
+
+    /// The commands that do more than read, as words.
+    pub(crate) fn beyond_reading(&self) -> impl Iterator<Item = &[String]> {
+        self.words.iter().filter(|words| !reading::only_reads(words)).map(Vec::as_slice)
+    }
+
+    /// Whether a command changes where or how later ones run.
+    pub(crate) fn carries_over(&self) -> bool {
+        let before = self.words.split_last().map_or(&[][..], |(_, before)| before);
+        before.iter().filter_map(|words| words.first()).any(|program| programs::carries_over(program))
+    }
 }
 
 /// A command as one text, if running it runs that program and nothing else that its words would name.

@@ -33,6 +33,10 @@ fn input_schema<A: JsonSchema>() -> Value {
 fn simplify(property: &mut Map<String, Value>) {
     property.remove("format");
     property.remove("default");
+    property.remove("title");
+    if let Some(Value::Object(inner)) = property.get_mut("properties") {
+        inner.values_mut().filter_map(Value::as_object_mut).for_each(simplify);
+    }
     if let Some(Value::Array(types)) = property.get("type") {
         let first = types.iter().find(|name| *name != "null").cloned();
         if let Some(first) = first {

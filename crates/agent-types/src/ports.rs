@@ -8,7 +8,7 @@ use crate::conversation::{Arguments, ToolCall};
 use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};
 use crate::llm::{LlmChunk, LlmError, LlmRequest};
 use crate::permission::{ApprovalAnswer, ApprovalQuestion, Exclusions};
-use crate::tool::{HookVerdict, Inspection, ToolOutcome, ToolSpec};
+use crate::tool::{Effect, HookVerdict, Inspection, ToolOutcome, ToolSpec};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -63,6 +63,8 @@ pub struct ToolContext {
     pub cancel: Arc<dyn CancelSignal>,
     /// What the tool must not show of the files that it comes across without their being named in the call.
     pub exclusions: Exclusions,
+    /// What the call was judged to do. One that was judged to read must not do more, whatever has changed since.
+    pub effect: Effect,
 }
 
 impl core::fmt::Debug for ToolContext {
@@ -229,7 +231,7 @@ pub trait Clock: Send + Sync {
 
 #[cfg(test)]
 mod tests {
-    use super::{CancelSignal, Exclusions, Hook, NeverCancelled, ProgressSink, ToolContext};
+    use super::{CancelSignal, Effect, Exclusions, Hook, NeverCancelled, ProgressSink, ToolContext};
     use alloc::boxed::Box;
     use alloc::format;
     use alloc::sync::Arc;
@@ -273,7 +275,8 @@ mod tests {
     fn a_context_shows_whether_it_is_cancelled() {
         for given in [false, true] {
             let exclusions = Exclusions::default();
-            let context = ToolContext { progress: Arc::new(Given(given)), cancel: Arc::new(Given(given)), exclusions };
+            let (progress, cancel) = (Arc::new(Given(given)), Arc::new(Given(given)));
+            let context = ToolContext { progress, cancel, exclusions, effect: Effect::Reads };
             assert_eq!(format!("{context:?}"), format!("ToolContext {{ cancelled: {given}, .. }}"));
         }
     }

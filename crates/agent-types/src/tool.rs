@@ -1,5 +1,9 @@
 //! Tools as the session sees them: what they offer, what a call would do, and its result.
 
+mod walls;
+
+pub use walls::{DOORS, Door, Opening, Walls};
+
 use crate::conversation::{CallId, ToolCall};
 use crate::hook::HookReport;
 use alloc::boxed::Box;
@@ -95,6 +99,9 @@ pub enum Subject {
         /// Whether one of them changes where or how later ones run, as `cd` does: rules that name them one by one do not cover that.
         #[serde(default, skip_serializing_if = "is_false")]
         carries_over: bool,
+        /// How it stands to the sandbox.
+        #[serde(default, skip_serializing_if = "Walls::is_usual")]
+        walls: Walls,
     },
 }
 
@@ -102,7 +109,16 @@ impl Subject {
     /// A shell command in which each plain command means the same as on its own.
     #[must_use]
     pub const fn command(text: String, plain: Option<Vec<String>>) -> Self {
-        Self::Command { text, plain, carries_over: false }
+        Self::Command { text, plain, carries_over: false, walls: Walls::Usual }
+    }
+
+    /// What of the sandbox it asks to have opened.
+    #[must_use]
+    pub const fn opening(&self) -> Option<&Opening> {
+        match self {
+            Self::Command { walls: Walls::Opened(opening), .. } => Some(opening),
+            Self::Command { .. } | Self::None | Self::Paths(_) | Self::Files { .. } => None,
+        }
     }
 
     /// The files or directories that the call is about.
@@ -127,8 +143,13 @@ impl Subject {
                 };
                 Some(paths.iter().map(alone).collect())
             }
-            Self::Command { text, plain: Some(plain), carries_over: false } => {
-                let alone = |command: &String| Self::command(text.clone(), Some(vec![command.clone()]));
+            Self::Command { text, plain: Some(plain), carries_over: false, walls } => {
+                let alone = |command: &String| Self::Command {
+                    text: text.clone(),
+                    plain: Some(vec![command.clone()]),
+                    carries_over: false,
+                    walls: walls.clone(),
+                };
                 Some(plain.iter().map(alone).collect())
             }
             Self::None | Self::Command { .. } => None,
@@ -145,6 +166,12 @@ impl Subject {
     #[must_use]
     pub fn is_akin(&self, name: &str) -> bool {
         matches!(self, Self::Files { akin, .. } if akin.iter().any(|known| known == name))
+    }
+
+    /// Whether it may show files that it does not name, as this tool or family shows files.
+    #[must_use]
+    pub fn may_show_like(&self, name: &str) -> bool {
+        matches!(self, Self::Command { walls: Walls::Reading { akin }, .. } if akin.iter().any(|known| known == name))
     }
 }
 
@@ -318,6 +345,7 @@ mod tests {
     use super::{HookVerdict, ToolSpec};
     use alloc::string::{String, ToString};
     use alloc::sync::Arc;
+    use alloc::vec;
     use serde_json::{Value, json};
 
     fn spec(input_schema: Value) -> ToolSpec {
@@ -346,6 +374,31 @@ mod tests {
         }
         let lists = (0..101).fold(Value::Null, |inner, _| Value::Array([inner].into()));
         assert!(serde_json::to_string(&spec(lists)).is_err());
+    }
+
+    /// What journals of other versions hold.
+    #[test]
+    fn a_command_is_kept_with_its_walls_and_read_without() {
+        use super::{Door, Opening, Subject, Walls};
+        let command = |walls| Subject::Command { text: "ls".into(), plain: None, carries_over: false, walls };
+        for (walls, expected) in [
+            (Walls::Usual, r#"{"Command":{"text":"ls","plain":null}}"#),
+            (
+                Walls::Reading { akin: vec!["read".into()] },
+                r#"{"Command":{"text":"ls","plain":null,"walls":{"Reading":{"akin":["read"]}}}}"#,
+            ),
+            (
+                Walls::Opened(Opening {
+                    doors: vec![Door::Network, Door::Git, Door::Write("/x".into()), Door::Outside],
+                    reason: "r".into(),
+                }),
+                r#"{"Command":{"text":"ls","plain":null,"walls":{"Opened":{"doors":["Network","Git",{"Write":"/x"},"Outside"],"reason":"r"}}}}"#,
+            ),
+        ] {
+            let subject = command(walls);
+            assert_eq!(serde_json::to_string(&subject).unwrap(), expected);
+            assert_eq!(serde_json::from_str::<Subject>(expected).unwrap(), subject);
+        }
     }
 
     fn each(reason: &str) -> [HookVerdict; 4] {

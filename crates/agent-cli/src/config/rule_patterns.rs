@@ -41,6 +41,15 @@ pub(crate) fn fault(rule: &Rule, is_deny: bool, user: &UserConfig, tool_names: &
     if let Some(why) = unknown(rule, tool_names) {
         return Some(format!("cannot use the {key} rule `{rule}`{place}: it names no tool; {why}"));
     }
+    if !rule.doors().is_empty() && rule.tool() != "bash" {
+        let tool = rule.tool();
+        return Some(format!("cannot use the {key} rule `{rule}`{place}: `{tool}` opens nothing; only `bash` does"));
+    }
+    if !is_deny && rule.doors().iter().any(|door| door == "write") {
+        return Some(format!(
+            "cannot use the allow rule `{rule}`{place}: it names no path; add the directory to `sandbox_writable` instead"
+        ));
+    }
     let flaw = rule.flaw_over_files().filter(|_| is_deny && rule.tool() != "bash")?;
     Some(format!("cannot use the deny rule `{rule}`{place}: {flaw}"))
 }

@@ -81,7 +81,7 @@ impl Client {
 
 /// Chooses by flag, configuration, or the only key that is set; a recording takes the place of all of them.
 pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
-    if let Tape::Replay(provider, recorded) = &settings.tape {
+    if let Tape::Replay(provider, recorded, _) = &settings.tape {
         let (models, secrets) = (recorded_models(settings, recorded)?, known_secrets(settings));
         secrets::learn(&secrets);
         let provider = Arc::<ReplayProvider>::clone(provider);

@@ -15,8 +15,8 @@ pub(crate) enum Tape {
     No,
     /// They are made and recorded.
     Record(PathBuf, OnceLock<Recorder>),
-    /// They are played; the models that were asked, and how.
-    Replay(Arc<ReplayProvider>, Vec<(String, Option<Asked>)>),
+    /// They are played; the models that were asked, and how, and the system prompt that was recorded.
+    Replay(Arc<ReplayProvider>, Vec<(String, Option<Asked>)>, Option<String>),
 }
 
 impl Tape {
@@ -35,7 +35,8 @@ impl Tape {
                 ReplayMatch::Exact => Matching::Exact,
                 ReplayMatch::Lenient => Matching::Lenient,
             };
-            return Ok(Self::Replay(Arc::new(ReplayProvider::new(cassette, matching)), models));
+            let system = cassette.system();
+            return Ok(Self::Replay(Arc::new(ReplayProvider::new(cassette, matching)), models, system));
         }
         Ok(options.record.clone().map_or(Self::No, |path| Self::Record(path, OnceLock::new())))
     }
@@ -43,6 +44,14 @@ impl Tape {
     /// Whether the calls come from a recording.
     pub(crate) const fn is_played(&self) -> bool {
         matches!(self, Self::Replay(..))
+    }
+
+    /// The system prompt that was recorded, where calls are played.
+    pub(crate) fn system(&self) -> Option<&str> {
+        match self {
+            Self::Replay(_, _, system) => system.as_deref(),
+            Self::No | Self::Record(..) => None,
+        }
     }
 
     /// The recorder for a provider that is about to be made.

@@ -4,6 +4,7 @@ use crate::screen::offered::{offered, typed};
 use crate::screen::terminal::inline;
 use agent_core::conversation::Arguments;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Rule};
+use agent_core::tool::Door;
 
 /// Who asks. A hook asks about each such call anew, whatever rules say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,9 @@ pub(crate) fn read(line: &str, question: &ApprovalQuestion, asker: Asker) -> Res
             Err(String::from("a hook asked, and no rule overrides it: answer y or n"))
         }
         ("y" | "yes", "") => allow(ApprovalScope::Once, None),
+        ("a" | "all", "") if question.subject.opening().is_some() => Err(String::from(
+            "this call opens the sandbox, and `a` is for calls that do not: answer y, or s with a rule",
+        )),
         ("a" | "all", "") => match question.call.name.parse() {
             Ok(rule) => allow(ApprovalScope::Session(vec![rule]), None),
             // A name that no rule can carry is allowed this once.
@@ -102,6 +106,11 @@ pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str, 
         By::Line => ("k", "s RULE"),
         By::Key => (":k", ":s RULE"),
     };
+    let opening = question.subject.opening();
+    if opening.is_some_and(|opening| !opening.doors.iter().all(Door::is_for_rules)) {
+        lines.push(String::from("      no rule covers a path that is opened: each such call is asked about"));
+        return lines;
+    }
     lines.push(if rules.is_empty() {
         format!(
             "  {own} = yes, and allow what RULE covers in this session; {keep} RULE = the same, saved in {}",
@@ -125,7 +134,9 @@ pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str, 
     if question.subject.paths().is_some() {
         lines.push(String::from("      such a rule names files: it also covers every later change to them"));
     }
-    lines.push(format!("  a = yes, and allow every call of {tool} in this session"));
+    if opening.is_none() {
+        lines.push(format!("  a = yes, and allow every call of {tool} in this session"));
+    }
     if by == By::Key && !rules.is_empty() {
         lines.push(String::from("  : = an answer as a line, such as `s RULE`"));
     }
@@ -160,7 +171,7 @@ pub(crate) const TO_SEE_MORE_BY_KEY: &str = "Space shows more, w shows the whole
 mod tests {
     use super::*;
     use agent_core::conversation::{CallId, ToolCall};
-    use agent_core::tool::Subject;
+    use agent_core::tool::{Opening, Subject, Walls};
 
     fn about(tool: &str, subject: Subject) -> ApprovalQuestion {
         let call = ToolCall { id: CallId::new("c"), name: tool.into(), arguments: Arguments::empty() };
@@ -186,6 +197,26 @@ mod tests {
         for line in ["n", "n too long", "e {\"command\": \"ls\"}"] {
             assert_eq!(read_unseen(line, &question, Asker::Policy), read(line, &question, Asker::Policy), "{line}");
         }
+    }
+
+    #[test]
+    fn every_call_of_the_tool_is_not_offered_for_one_that_opens_the_sandbox() {
+        let asks = |door| {
+            let walls = Walls::Opened(Opening { doors: vec![door], reason: "r".into() });
+            let (text, plain) = (String::from("make x"), Some(vec![String::from("make x")]));
+            about("bash", Subject::Command { text, plain, carries_over: false, walls })
+        };
+        for (door, rule) in [(Door::Network, true), (Door::Outside, true), (Door::Write("/x".into()), false)] {
+            let question = asks(door);
+            let shown = choices(&question, Asker::Policy, "x", By::Line).join("\n");
+            assert!(!shown.contains("every call of"), "{shown}");
+            assert_eq!(shown.contains("RULE"), rule, "{shown}");
+            assert!(read("a", &question, Asker::Policy).unwrap_err().contains("opens the sandbox"));
+            assert!(read("s bash", &question, Asker::Policy).is_err());
+            assert!(read("y", &question, Asker::Policy).is_ok());
+        }
+        let control = choices(&command("make x", Some(&["make x"])), Asker::Policy, "x", By::Line).join("\n");
+        assert!(control.contains("every call of"), "{control}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! 2. Only programs that read, and sub-commands that are named, are offered for other arguments than the ones that were asked about.
 
 use agent_core::permission::{ApprovalQuestion, Rule, RuleError};
-use agent_core::tool::Subject;
+use agent_core::tool::{Door, Subject};
 
 /// The rules that cover this call: as few and as narrow as are useful. None where no rule can name it.
 pub(crate) fn offered(question: &ApprovalQuestion) -> Vec<Rule> {
@@ -33,9 +33,17 @@ pub(crate) fn offered(question: &ApprovalQuestion) -> Vec<Rule> {
     if patterns.is_empty() || patterns.len() > MOST_RULES || !patterns.iter().all(is_usable) {
         return Vec::new();
     }
+    let Some(doors) = doors(question) else { return Vec::new() };
     let rules: Result<Vec<Rule>, RuleError> =
-        patterns.iter().map(|pattern| format!("{tool}({pattern})").parse()).collect();
+        patterns.iter().map(|pattern| format!("{tool}{doors}({pattern})").parse()).collect();
     rules.ok().filter(|rules| cover(rules, question)).unwrap_or_default()
+}
+
+/// The doors that a rule has to name. None where each such call is looked at: a path is in no rule, and what runs outside is held by nothing.
+fn doors(question: &ApprovalQuestion) -> Option<String> {
+    let doors = question.subject.opening().map(|opening| opening.doors.as_slice()).unwrap_or_default();
+    let are_for_rules = doors.iter().all(|door| door.is_for_rules() && *door != Door::Outside);
+    are_for_rules.then(|| doors.iter().map(|door| format!("+{}", door.word())).collect())
 }
 
 /// The rules in a text: one, or several with commas between. Together they have to cover what is asked about, and each of them a part: another one
@@ -118,11 +126,32 @@ const MOST_RULES: usize = 6;
 mod tests {
     use super::*;
     use agent_core::conversation::{Arguments, CallId, ToolCall};
+    use agent_core::tool::{Opening, Walls};
     use proptest::prelude::*;
 
     fn about(tool: &str, subject: Subject) -> ApprovalQuestion {
         let call = ToolCall { id: CallId::new("c"), name: tool.into(), arguments: Arguments::empty() };
         ApprovalQuestion { call, subject, reason: String::new() }
+    }
+
+    #[test]
+    fn a_rule_for_a_call_that_opens_the_sandbox_names_the_doors() {
+        let asks = |doors: &[Door]| {
+            let walls = Walls::Opened(Opening { doors: doors.to_vec(), reason: "r".into() });
+            let plain = Some(vec!["git fetch origin".to_owned(), "head -3".to_owned()]);
+            let text = "git fetch origin | head -3".to_owned();
+            about("bash", Subject::Command { text, plain, carries_over: false, walls })
+        };
+        let shown = |doors: &[Door]| offered(&asks(doors)).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(shown(&[Door::Network]), ["bash+network(git fetch:*)", "bash+network(head:*)"]);
+        assert_eq!(shown(&[Door::Network, Door::Git])[0], "bash+network+git(git fetch:*)");
+        let none: [&str; 0] = [];
+        assert_eq!(shown(&[Door::Write("/x".into())]), none);
+        assert_eq!(shown(&[Door::Network, Door::Write("/x".into())]), none);
+        assert_eq!(shown(&[Door::Outside]), none);
+        assert!(typed("bash", &asks(&[Door::Network])).is_err(), "an ordinary rule");
+        assert!(typed("bash+write", &asks(&[Door::Write("/x".into())])).is_err());
+        assert!(typed("bash+outside", &asks(&[Door::Outside])).is_ok(), "what a person writes out");
     }
 
     fn commands(plain: &[&str]) -> ApprovalQuestion {
@@ -160,6 +189,7 @@ mod tests {
             text: "cd a && ls".into(),
             plain: Some(vec!["cd a".into(), "ls".into()]),
             carries_over: true,
+            walls: Walls::Usual,
         };
         assert_eq!(shown(&about("bash", carried)), ["bash(cd a && ls)"]);
     }

@@ -15,7 +15,7 @@ use crate::model::secrets;
 use crate::screen::terminal::{inline, say};
 use crate::session::binding;
 use crate::session::differences::{say_differences, stay_denied};
-use crate::session::instructions::system_prompt;
+use crate::session::instructions::{system_prompt, with_environment_of};
 use crate::session::kept::{failed, store};
 use crate::session::limits::{self, Raise};
 use crate::session::own;
@@ -113,6 +113,8 @@ pub(crate) fn open(
             let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
             config.permissions.allow.extend(answered.cloned());
             stay_denied(&old.config.permissions, &mut config.permissions);
+            // What the model was told of its surroundings stays as it was: a request begins with the bytes of the one before.
+            config.system = Arc::from(with_environment_of(&old.config.system, &config.system));
             let limited = config.limits;
             let differs = old.config != config;
             if differs {
@@ -260,7 +262,7 @@ fn make(
     let users = users_hooks(settings, &own, &processes)?;
     let config = SessionConfig {
         hooks: Hooks::points(&users, settings.auto_commit),
-        system: Arc::from(system_prompt(options, &settings.directory) + &catalogue(&settings.skills)),
+        system: Arc::from(system_prompt(options, settings, approver.is_some()) + &catalogue(&settings.skills)),
         limits: settings.limits,
         permissions: settings.permissions.clone(),
         models: chosen.models,

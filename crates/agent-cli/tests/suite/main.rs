@@ -9,6 +9,7 @@ mod config_errors;
 mod configuration;
 mod custom_commands;
 mod demo;
+mod doors;
 mod efforts;
 mod exit_codes;
 mod file_rules;

@@ -2,6 +2,7 @@
 
 use super::{PermissionMode, Rule};
 use crate::conversation::CallId;
+use crate::tool::Opening;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -32,6 +33,10 @@ pub enum Basis {
     Denied(Rule),
     /// A deny rule that the call cannot be checked against.
     Unchecked(Rule),
+    /// A deny rule about files, of which the call may show some.
+    MayShow(Rule),
+    /// What of the sandbox the call asks to have opened.
+    Opens(Opening),
     /// One of the user's hooks, with what it said.
     Hook(String),
     /// One of the user's hooks, which lets it run, with what it said; may be empty.
@@ -97,6 +102,10 @@ impl fmt::Display for Basis {
                 "the rule `{rule}`{} denies it or cannot be checked: write the command as plain commands",
                 rule.source().phrase()
             ),
+            Self::MayShow(rule) => {
+                write!(f, "it may show files that the rule `{rule}`{} denies", rule.source().phrase())
+            }
+            Self::Opens(opening) => write!(f, "it asks to {}: {}", opening.phrase(), opening.reason),
             Self::Hook(said) => write!(f, "a hook denied it: {said}"),
             Self::HookAllowed(said) if said.trim().is_empty() => f.write_str("a hook allowed it"),
             Self::HookAllowed(said) => write!(f, "a hook allowed it: {said}"),

@@ -1,10 +1,11 @@
 //! Tests of the permission policy.
 
+mod doors;
 mod families;
 mod laws;
 
 use super::*;
-use crate::tool::{Effect, Inspection};
+use crate::tool::{Door, Effect, Inspection, Opening, Walls};
 use alloc::string::ToString;
 use alloc::vec;
 

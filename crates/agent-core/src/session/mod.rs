@@ -76,6 +76,7 @@ use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Exclusions, Ruling};
 use crate::snapshot::FormatVersion;
+use crate::tool::Effect;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -238,6 +239,13 @@ impl Session {
     #[must_use]
     pub fn exclusions(&self, call: &CallId) -> Exclusions {
         self.batch.as_ref().map(|batch| batch.exclusions(call, &self.config.permissions)).unwrap_or_default()
+    }
+
+    /// What a call of [`ExecuteTools`](Action::ExecuteTools) was judged to do. The driver hands that to the tool, too.
+    #[must_use]
+    pub fn effect(&self, call: &CallId) -> Effect {
+        let changes = self.batch.as_ref().is_none_or(|batch| batch.changes(call));
+        if changes { Effect::Changes } else { Effect::Reads }
     }
 
     /// The session's state.

@@ -26,6 +26,8 @@ pub(crate) enum Preparation {
     },
     /// Landlock and a filter.
     Landlock {
+        /// Whether it has the network.
+        network: OsString,
         /// The places that may be written.
         writable: Vec<OsString>,
         /// The places that may be read although they lie in something hidden.
@@ -42,8 +44,8 @@ impl Preparation {
                 line.extend([BUBBLEWRAP.into(), status.clone()]);
                 [outer, inner].into_iter().for_each(|list| put_list(line, list));
             }
-            Self::Landlock { writable, readable, hidden } => {
-                line.push(LANDLOCK.into());
+            Self::Landlock { network, writable, readable, hidden } => {
+                line.extend([LANDLOCK.into(), network.clone()]);
                 [writable, readable, hidden].into_iter().for_each(|list| put_list(line, list));
             }
         }
@@ -54,9 +56,12 @@ impl Preparation {
             BUBBLEWRAP => {
                 Self::Bubblewrap { status: arguments.next()?, outer: arguments.list()?, inner: arguments.list()? }
             }
-            LANDLOCK => {
-                Self::Landlock { writable: arguments.list()?, readable: arguments.list()?, hidden: arguments.list()? }
-            }
+            LANDLOCK => Self::Landlock {
+                network: arguments.next()?,
+                writable: arguments.list()?,
+                readable: arguments.list()?,
+                hidden: arguments.list()?,
+            },
             _ => return None,
         })
     }
@@ -106,6 +111,7 @@ fn become_program(
 /// What is to be started, but for the program's arguments, and the descriptors that it is to have.
 #[cfg(target_os = "linux")]
 fn prepare(preparation: &Preparation, program: &OsString) -> Result<(Command, Vec<File>), String> {
+    use crate::sandbox::Network;
     use crate::sandbox::landlock::{self, Reach};
     use crate::sandbox::place::Place;
     use crate::sandbox::seccomp;
@@ -115,16 +121,21 @@ fn prepare(preparation: &Preparation, program: &OsString) -> Result<(Command, Ve
             let status = new_file(status).map_err(|error| format!("make the file for the status: {error}"))?;
             bubblewrapped(outer, inner, program, status)
         }
-        Preparation::Landlock { writable, readable, hidden } => {
+        Preparation::Landlock { network, writable, readable, hidden } => {
+            let network = match network.to_str() {
+                Some("true") => Network::OfTheMachine,
+                Some("false") => Network::None,
+                _ => return Err("the helper was called wrongly".to_owned()),
+            };
             let places = |arguments: &[OsString]| -> Option<Vec<Place>> {
                 arguments.iter().map(|argument| Place::read(argument)).collect()
             };
             let (Some(writable), Some(readable)) = (places(writable), places(readable)) else {
                 return Err("the helper was called wrongly".to_owned());
             };
-            landlock::confine(&Reach::Alone { writable: &writable, readable: &readable, hidden })?;
+            landlock::confine(&Reach::Alone { network, writable: &writable, readable: &readable, hidden })?;
             drop_capabilities().map_err(|error| format!("give up capabilities: {error}"))?;
-            seccomp::install(seccomp::Surroundings::Landlock)?;
+            seccomp::install(seccomp::Surroundings::Landlock(network))?;
             Ok((Command::new(program), Vec::new()))
         }
     }

@@ -1,5 +1,6 @@
 //! The arguments of `bwrap`, which makes the namespaces.
 
+use super::doors::{Network, of_the_network};
 use super::mounts::{Made, Mounts, TooMany};
 use super::place::{Led, Place, led};
 use super::scratch::Scratch;
@@ -39,26 +40,30 @@ impl Bubblewrap {
         scratch: &Scratch,
         run: Run<'_>,
     ) -> Result<(Vec<OsString>, Vec<Made>), TooMany> {
-        let mut line: Vec<OsString> = OPTIONS.iter().map(OsString::from).collect();
+        let has_network = run.network == Network::OfTheMachine;
+        let of_network = |option: &&str| has_network && *option == NO_NETWORK;
+        let options = OPTIONS.iter().copied().filter(|option| !of_network(option));
+        let mut line: Vec<OsString> = options.map(OsString::from).collect();
         line.extend(["--bind".into(), scratch.path().into(), "/tmp".into()]);
         let mut mounts = Mounts::default();
         mounts.named(covered_but_named(run.program, run.environment));
+        mounts.named(of_the_network().filter(|path| has_network && is_covered(path)));
         mounts.readable(fixed.readable.iter().map(|place| place.path.clone()));
         let (placeholders, protected): (Vec<_>, Vec<_>) =
-            protected(policy, fixed, &run).into_iter().partition(|path| is_placeholder(policy, path));
-        for place in &fixed.writable {
+            protected(policy, &run).into_iter().partition(|path| is_placeholder(policy, path));
+        for place in run.given {
             // What commands have closed as a whole stays closed: nobody can see what to protect in it.
             let is_closed = protected.contains(&place.path) || hidden.contains(&place.path);
             if is_closed { mounts.readable([place.path.clone()]) } else { mounts.writable([place.path.clone()]) }
         }
-        if policy.access == Access::ReadOnly {
+        if run.access == Access::ReadOnly {
             mounts.readable([policy.workspace.clone()]);
         }
         mounts.writable([scratch.path().to_path_buf()]);
         mounts.protected(protected);
         // There is nothing in it to be seen, and one of the sandbox's own costs a tenth of a bind.
         mounts.hidden(placeholders.into_iter().chain(hidden));
-        let places: Vec<Place> = fixed.writable.iter().chain(&fixed.readable).cloned().collect();
+        let places: Vec<Place> = run.given.iter().chain(&fixed.readable).cloned().collect();
         let (arguments, made) = mounts.arguments(scratch.empty_file(), &COVERED, &places)?;
         line.extend(arguments);
         // Without this, root's commands could change the kernel's settings: what a user id owns there, it may write in any namespace.
@@ -77,12 +82,18 @@ pub(crate) struct Run<'a> {
     /// What is protected besides: it was found after the policy was made.
     pub(crate) found: &'a [PathBuf],
     pub(crate) mounts: &'a MountTable,
+    /// What it may write.
+    pub(crate) given: &'a [Place],
+    /// What stays protected in what was opened.
+    pub(crate) sealed: &'a [PathBuf],
+    pub(crate) access: Access,
+    pub(crate) network: Network,
 }
 
 /// What is there of the protected paths, and where links among them lead; where something cannot be seen, what hides it.
-fn protected(policy: &Policy, fixed: &Fixed, run: &Run<'_>) -> Vec<PathBuf> {
+fn protected(policy: &Policy, run: &Run<'_>) -> Vec<PathBuf> {
     let mut found = BTreeSet::new();
-    for path in policy.protected.iter().chain(run.found) {
+    for path in policy.protected.iter().chain(run.found).chain(run.sealed) {
         let (real, is_closed) = match led(path) {
             // A link cannot be mounted over. What it leads to can.
             Led::To(real) => (real, false),
@@ -92,7 +103,9 @@ fn protected(policy: &Policy, fixed: &Fixed, run: &Run<'_>) -> Vec<PathBuf> {
         };
         // Elsewhere nothing can be written anyway; and a link of the repository's must not bring in what is hidden, such as `/tmp`.
         let is_within = |real: &PathBuf| {
-            fixed.writable.iter().any(|place| real.starts_with(&place.path) && (is_closed || real != &place.path))
+            // What is given itself is not protected as a whole, wherever it lies.
+            let is_given = !is_closed && run.given.iter().any(|place| place.path == *real);
+            !is_given && run.given.iter().any(|place| real.starts_with(&place.path))
         };
         let aliases = run.mounts.aliases(&real);
         found.extend(aliases.into_iter().chain([real]).filter(is_within));
@@ -111,21 +124,24 @@ fn is_placeholder(policy: &Policy, path: &Path) -> bool {
 pub(super) fn covered_but_named(program: &Path, environment: &Environment) -> Vec<PathBuf> {
     let values = environment.iter().filter(|(name, _)| *name != "TMPDIR" && *name != "XDG_RUNTIME_DIR");
     let paths = values.flat_map(|(_, value)| std::env::split_paths(value));
-    let is_covered =
-        |path: &PathBuf| COVERED.iter().any(|covered| path.starts_with(covered) && path != Path::new(covered));
     let mut found: Vec<PathBuf> = paths.filter(|path| is_covered(path) && path.is_dir()).collect();
-    found.extend(Some(program.to_path_buf()).filter(is_covered));
+    found.extend(Some(program.to_path_buf()).filter(|path| is_covered(path)));
     found
+}
+
+fn is_covered(path: &Path) -> bool {
+    COVERED.iter().any(|covered| path.starts_with(covered) && path != Path::new(covered))
 }
 
 const NAME: &str = "bwrap";
 const SYSTEM_PATH: &str = "/usr/bin:/usr/local/bin:/bin";
+const NO_NETWORK: &str = "--unshare-net";
 const COVERED: [&str; 2] = ["/tmp", "/run"];
 /// Nothing is shared but the file system, which is read only; the daemons' sockets in `/run` and the files of others in `/tmp` are not seen.
 const OPTIONS: &[&str] = &[
     "--unshare-user",
     "--unshare-pid",
-    "--unshare-net",
+    NO_NETWORK,
     "--unshare-ipc",
     "--unshare-uts",
     "--unshare-cgroup-try",
@@ -177,10 +193,20 @@ mod tests {
             let environment = Environment::filtered([]);
             let program = Path::new("/tmp/program");
             let mounts = MountTable::default();
-            let run = Run { program, directory: &workspace, environment: &environment, found: &[], mounts: &mounts };
             let policy = policy(access);
-            let (arguments, made) =
-                bubblewrap.arguments(&policy, &Fixed::of(&policy), Vec::new(), &scratch, run).unwrap();
+            let fixed = Fixed::of(&policy);
+            let run = Run {
+                program,
+                directory: &workspace,
+                environment: &environment,
+                found: &[],
+                mounts: &mounts,
+                given: &fixed.writable,
+                sealed: &[],
+                access,
+                network: Network::None,
+            };
+            let (arguments, made) = bubblewrap.arguments(&policy, &fixed, Vec::new(), &scratch, run).unwrap();
             assert!(
                 made.iter().any(|made| matches!(made, Made::ReadOnly(place) if place.path == git))
                     || access == Access::ReadOnly

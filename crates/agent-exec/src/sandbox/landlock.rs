@@ -4,6 +4,7 @@
 //! permissions, owners and times of files. What it does hold is the opening for writing of what is not a file: a named pipe outside can be
 //! written in spite of a mount that is read only, because nothing on the disk is written then.
 
+use super::Network;
 use super::carve::Carving;
 use super::place::Place;
 use crate::mount_table::MountTable;
@@ -26,6 +27,8 @@ pub(crate) enum Reach<'a> {
     },
     /// Nothing divides this process from others.
     Alone {
+        /// Where it connects to and listens.
+        network: Network,
         /// What may be written and read, with what is beneath.
         writable: &'a [Place],
         /// What may be read although it lies in something hidden.
@@ -56,7 +59,7 @@ pub(crate) fn keeps_signals() -> bool {
 pub(crate) fn confine(reach: &Reach<'_>) -> Result<(), String> {
     let restricted = match reach {
         Reach::InNamespaces { writable } => within(writable),
-        Reach::Alone { writable, readable, hidden } => alone(writable, readable, hidden),
+        Reach::Alone { network, writable, readable, hidden } => alone(*network, writable, readable, hidden),
     };
     match restricted {
         Ok(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced) => Ok(()),
@@ -108,9 +111,15 @@ fn beneath(places: &[Place]) -> impl Iterator<Item = Result<PathBeneath<OwnedFd>
     })
 }
 
-fn alone(writable: &[Place], readable: &[Place], hidden: &[OsString]) -> Result<RulesetStatus, RulesetError> {
+fn alone(
+    network: Network,
+    writable: &[Place],
+    readable: &[Place],
+    hidden: &[OsString],
+) -> Result<RulesetStatus, RulesetError> {
+    let around = if network == Network::OfTheMachine { Around::TheNetwork } else { Around::Nothing };
     // Names may be listed everywhere: a right to list a directory is one to list all beneath it, and `ls /` has to work.
-    let mut ruleset = create(Around::Nothing)?
+    let mut ruleset = create(around)?
         .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
         .add_rules(beneath(writable))?
         .add_rules(path_beneath_rules(HARMLESS_DEVICES, AccessFs::from_file(NEWEST)))?;
@@ -141,6 +150,8 @@ fn elsewhere() -> Vec<PathBuf> {
 enum Around {
     /// A network of its own: what is reached there is its own, too.
     Namespaces,
+    /// The network is open for this command.
+    TheNetwork,
     Nothing,
 }
 
@@ -153,7 +164,7 @@ fn create(around: Around) -> Result<RulesetCreated, RulesetError> {
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?;
     match around {
-        Around::Namespaces => ruleset.create(),
+        Around::Namespaces | Around::TheNetwork => ruleset.create(),
         Around::Nothing => ruleset.handle_access(AccessNet::from_all(NEWEST))?.create(),
     }
 }

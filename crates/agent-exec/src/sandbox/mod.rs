@@ -20,6 +20,7 @@ pub(crate) mod attempt;
 mod bubblewrap;
 #[cfg(target_os = "linux")]
 mod carve;
+mod doors;
 mod guard;
 mod hidden;
 #[cfg(target_os = "linux")]
@@ -46,6 +47,9 @@ use crate::leads::leads_into;
 use crate::mount_table::MountTable;
 use crate::search_path::SearchPath;
 use bubblewrap::Bubblewrap;
+use doors::Difference;
+pub(crate) use doors::Network;
+pub use doors::{DoorError, Doors};
 use guard::Guard;
 pub(crate) use guard::Guarded;
 pub use guard::Watch;
@@ -139,7 +143,7 @@ impl Fixed {
 
 /// A sandbox that was found to work on this machine. Cheap to clone; the temporary directory goes with the last clone.
 #[derive(Clone)]
-pub struct Sandbox(Arc<Parts>);
+pub struct Sandbox(Arc<Parts>, Option<Arc<Difference>>);
 
 struct Parts {
     policy: Policy,
@@ -239,7 +243,7 @@ impl Sandbox {
             keeps_signals: false,
             _placeholders: placeholders,
         };
-        let mut sandbox = Self(Arc::new(parts));
+        let mut sandbox = Self(Arc::new(parts), None);
         let tried = sandbox.attempt(environment, &programs);
         match Arc::get_mut(&mut sandbox.0).filter(|parts| parts.has_copy && tried.is_err()) {
             None => tried?,
@@ -326,9 +330,9 @@ impl Sandbox {
         self.0.bubblewrap.is_some()
     }
 
-    /// What is looked at around every command, where commands may write the workspace.
+    /// What is looked at around every command that may write the workspace.
     fn guard(&self) -> Option<&Guard> {
-        self.0.guard.as_ref()
+        self.0.guard.as_ref().filter(|_| self.access() == Access::WorkspaceWrite)
     }
 
     fn writable(&self) -> Vec<PathBuf> {
@@ -336,8 +340,7 @@ impl Sandbox {
     }
 
     fn writable_places(&self) -> Vec<Place> {
-        let Parts { fixed, scratch, .. } = &*self.0;
-        Place::at(scratch.path()).into_iter().chain(fixed.writable.iter().cloned()).collect()
+        Place::at(self.0.scratch.path()).into_iter().chain(self.given()).collect()
     }
 
     /// What is never hidden as a whole.

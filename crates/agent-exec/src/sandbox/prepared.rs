@@ -7,6 +7,7 @@
 //! ```
 
 use super::bubblewrap::{Run, covered_but_named};
+use super::doors::{Network, of_the_network};
 use super::place::Place;
 use super::scratch::Scratch;
 use super::{Parts, Policy, Refusal, Sandbox, StatusFile, attempt};
@@ -46,8 +47,20 @@ impl Sandbox {
         let preparation = match bubblewrap {
             Some(bubblewrap) => {
                 let found = self.guard().map(super::Guard::protected).unwrap_or_default();
-                let run = Run { program, directory, environment, found: &found, mounts: &mounts };
-                let arguments = bubblewrap.arguments(policy, fixed, hidden.now(&mounts), scratch, run);
+                let (given, sealed) = (self.given(), self.difference().map(|difference| &*difference.sealed));
+                let run = Run {
+                    program,
+                    directory,
+                    environment,
+                    found: &found,
+                    mounts: &mounts,
+                    given: &given,
+                    sealed: sealed.unwrap_or_default(),
+                    access: self.access(),
+                    network: self.network(),
+                };
+                let hidden = [hidden.now(&mounts), self.like_records(&found)].concat();
+                let arguments = bubblewrap.arguments(policy, fixed, hidden, scratch, run);
                 let (options, made) = arguments.map_err(|why| Refusal::TooMuch(why.to_string()))?;
                 if let Some(place) = self.0.spellings.many_for_one(&made, &mounts) {
                     return Err(Refusal::several_spellings(&place));
@@ -67,9 +80,12 @@ impl Sandbox {
                 let named = covered_but_named(program, environment);
                 let workspace = Place::at(&policy.workspace);
                 let readable = fixed.readable.iter().cloned().chain(workspace);
-                let named = named.iter().filter_map(|path| Place::at(&path.canonicalize().ok()?));
+                let has_network = self.network() == Network::OfTheMachine;
+                let named = named.into_iter().chain(of_the_network().filter(|_| has_network));
+                let named = named.filter_map(|path| Place::at(&path.canonicalize().ok()?));
                 let shown = self.shown();
                 Preparation::Landlock {
+                    network: has_network.to_string().into(),
                     writable: as_arguments(&self.writable_places()),
                     readable: as_arguments(&readable.chain(named).collect::<Vec<_>>()),
                     hidden: os_strings(hidden.now(&mounts).into_iter().filter(|path| !shown.contains(path)).collect()),

@@ -39,9 +39,8 @@ impl Scratch {
     pub(super) fn beside(writable: &[PathBuf]) -> io::Result<Self> {
         static BEGUN: Once = Once::new();
         let is_free = |parent: &PathBuf| !writable.iter().any(|writable| parent.starts_with(writable));
-        let wanted = std::env::temp_dir().canonicalize()?;
-        let others = ["/tmp", "/var/tmp", "/dev/shm"].iter().filter_map(|parent| Path::new(parent).canonicalize().ok());
-        let Some(parent) = std::iter::once(wanted).chain(others).find(is_free) else {
+        std::env::temp_dir().canonicalize()?;
+        let Some(parent) = parents().into_iter().find(is_free) else {
             return Err(io::Error::other(
                 "every temporary directory is in a place where commands may write: set TMPDIR to another one",
             ));
@@ -79,6 +78,15 @@ impl Scratch {
         })
     }
 
+    /// Whether such directories lie in a place, of this sandbox or another one, or the place in one of them: they hold what starts commands.
+    pub(super) fn are_near(place: &Path) -> bool {
+        let is_within = place.ancestors().any(|above| {
+            let name = above.file_name().unwrap_or_default();
+            name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
+        });
+        is_within || parents().iter().any(|parent| parent.starts_with(place))
+    }
+
     /// What commands may write.
     pub(super) fn path(&self) -> &Path {
         &self.path
@@ -88,6 +96,12 @@ impl Scratch {
     pub(super) fn empty_file(&self) -> &Path {
         &self.empty_file
     }
+}
+
+/// Where they may be made, the preferred place first.
+fn parents() -> Vec<PathBuf> {
+    let wanted = [std::env::temp_dir()].into_iter().chain(["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from));
+    wanted.filter_map(|parent| parent.canonicalize().ok()).collect()
 }
 
 /// For what starts commands.

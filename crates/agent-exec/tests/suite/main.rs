@@ -4,6 +4,7 @@
 mod apart;
 mod containers;
 mod depth;
+mod doors;
 mod hostile;
 mod naive;
 mod places;

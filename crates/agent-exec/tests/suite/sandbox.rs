@@ -32,7 +32,8 @@ impl Place {
         let workspace = self.path("work");
         let git = workspace.join(".git");
         let kept = vec![git.clone(), workspace.join("sub/.git"), workspace.join(".agent")];
-        let (placeholders, protected) = (vec![workspace.join(".agent")], vec![git, workspace.join(".agent")]);
+        let (placeholders, protected) =
+            (vec![workspace.join(".agent")], vec![git, workspace.join("sub/.git"), workspace.join(".agent")]);
         Policy {
             access,
             protected,

@@ -128,6 +128,21 @@ impl Cassette {
         self.calls.len()
     }
 
+    /// The system prompt of the first recorded request, as far as there is one.
+    #[must_use]
+    pub fn system(&self) -> Option<String> {
+        let body = &self.calls.first()?.body;
+        let first = &body["messages"][0];
+        let of_messages = (first["role"] == "system").then(|| &first["content"]);
+        let said = [Some(&body["system"]), Some(&body["instructions"]), of_messages];
+        let text = |said: &Value| match said {
+            Value::String(text) => Some(text.clone()),
+            Value::Array(blocks) => Some(blocks.iter().filter_map(|block| block["text"].as_str()).collect()),
+            _ => None,
+        };
+        said.into_iter().flatten().find_map(text)
+    }
+
     /// The models that were asked, in the order in which they were first.
     #[must_use]
     pub fn models(&self) -> Vec<&str> {

@@ -62,10 +62,10 @@ fn a_command_behind_a_subcommand_is_out_of_sight() {
 #[test]
 fn what_touches_nothing_is_told_from_the_rest() {
     for command in ["true", "sleep 0.4", "echo a && sleep 1", "seq 3 | true", "echo 'a b' 2>&1", "echo \"it's\""] {
-        assert!(touch_nothing(&plain(command)), "{command}");
+        assert!(Plain::of(command).unwrap().touches_nothing(), "{command}");
     }
     for command in ["cat x", "echo a | tee x", "true && rm x", "sleeper", "./true", "date -s 12:00", "ls"] {
-        assert!(!touch_nothing(&plain(command)), "{command}");
+        assert!(!Plain::of(command).unwrap().touches_nothing(), "{command}");
     }
 }
 
@@ -210,7 +210,7 @@ fn what_changes_the_place_of_later_commands_is_told() {
         ("ls cd && ./check.sh", false),
         ("mkdir cd; ls", false),
     ] {
-        assert_eq!(carry_over(&plain(command)), expected, "{command}");
+        assert_eq!(Plain::of(command).unwrap().carries_over(), expected, "{command}");
     }
 }
 
@@ -255,5 +255,109 @@ proptest::proptest! {
             // What is written as found is found as it was written.
             assert_eq!(plain_commands(&commands.join(" && ")), Some(commands));
         }
+    }
+}
+
+#[test]
+fn commands_that_only_read_are_told_from_those_that_do_more() {
+    let only_reads = |command: &str| Plain::of(command).is_some_and(|plain| plain.only_reads());
+    for command in [
+        "ls -la src",
+        "cat a | head -3 | wc -l",
+        "cd sub && git status",
+        "find . -name '*.rs' -newer x",
+        "rg -n 'fn main' src",
+        "grep -rn x . 2>/dev/null",
+        "sed -n 1,20p a",
+        "awk '{print $1}' a",
+        "sort -u a",
+        "tail -f log",
+        "git status -s",
+        "git diff --stat HEAD~1",
+        "git log --oneline -5",
+        "git show HEAD:a",
+        "git branch",
+        "git branch -a",
+        "git branch --list 'x*'",
+        "git branch --contains HEAD",
+        "git tag --list 'v*'",
+        "git remote -v",
+        "git remote get-url origin",
+        "git stash list",
+        "git reflog",
+        "git reflog show main",
+        "git rev-parse HEAD",
+        "git blame -L 1,3 a",
+        "echo a; pwd; ls",
+    ] {
+        assert!(only_reads(command), "{command}");
+    }
+    for command in [
+        // Another program, or a file to write.
+        "git -c core.pager=x log",
+        "git --exec-path=/x log",
+        "rg --pre ./x a",
+        "find . -exec rm {} +",
+        "find . -delete",
+        "find . -fprint x",
+        "find . -fprintf x %p",
+        "find . -ok rm ';'",
+        "sort -o x a",
+        "sort --compress-program=./x a",
+        "tree -o x",
+        "tree -R -L 2 -H .",
+        "uniq a b",
+        "sed -i s/a/b/ x",
+        "sed -n 'w x' a",
+        "awk 'BEGIN{system(1)}'",
+        "file -C -m x",
+        "git diff --output=x",
+        "git diff --ext-diff",
+        "git grep -O x",
+        "git log --textconv",
+        "tail -f log &",
+        // What else changes something.
+        "git branch new",
+        "git branch -d x",
+        "git branch -m a b",
+        "git branch -v new",
+        "git tag v1",
+        "git tag -d v1",
+        "git tag -f v1",
+        "git remote add x y",
+        "git remote -v update",
+        "git remote show origin",
+        "git stash",
+        "git stash drop",
+        "git reflog expire --all",
+        "git worktree add x",
+        "git commit -m x",
+        "git checkout x",
+        "git fetch",
+        "git config --list",
+        "git st",
+        "rm x",
+        "ls && rm x",
+        "cargo test",
+        "make",
+        // Another program of the same name, and whatever is not written out.
+        "./ls",
+        "/bin/ls",
+        "node_modules/.bin/ls",
+        "LD_PRELOAD=x ls",
+        "GIT_DIR=x git status",
+        "ls > x",
+        "cat < x",
+        "ls *",
+        "cat $HOME/x",
+        "cat $(x)",
+        "cat <(x)",
+        "ls ~/x",
+        "alias ls=rm; ls",
+        "xargs cat",
+        "env ls",
+        "command ls",
+    ] {
+        assert!(!only_reads(command), "{command}");
     }
 }

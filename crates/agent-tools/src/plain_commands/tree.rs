@@ -143,7 +143,7 @@ impl<'a> Reading<'a> {
         self.seen = node.end_byte();
         let written = self.text.get(node.byte_range())?;
         match node.kind() {
-            "word" | "number" => written.chars().all(is_plain_char).then_some(written),
+            "word" | "number" => is_taken_as_it_is(written).then_some(written),
             "raw_string" => inside(written, '\'').filter(|text| !text.contains('\'')),
             "string" => inside(written, '"').filter(|text| !text.contains(['"', '$', '`', '\\'])),
             _ => None,
@@ -207,6 +207,14 @@ impl<'a> Reading<'a> {
 fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).collect()
+}
+
+/// Whether nothing in it means anything to bash: `~` does only at the beginning, or behind `=` or `:`. Git names commits so: `HEAD~1`,
+/// `HEAD^`.
+fn is_taken_as_it_is(written: &str) -> bool {
+    let before = std::iter::once(' ').chain(written.chars());
+    let follows_a_name = |before: char| before.is_ascii_alphanumeric() || matches!(before, '~' | '^');
+    written.chars().zip(before).all(|(c, before)| is_plain_char(c) || matches!(c, '~' | '^') && follows_a_name(before))
 }
 
 /// What stands between two marks.

@@ -14,3 +14,4 @@ mod reference;
 mod searching;
 mod shell;
 mod support;
+mod walls;

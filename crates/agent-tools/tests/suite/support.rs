@@ -6,7 +6,7 @@ use agent_tools::{Workspace, standard_tools};
 use agent_types::conversation::{Arguments, CallId, ToolCall};
 use agent_types::permission::{Exclusions, Rule};
 use agent_types::ports::{CancelSignal, ProgressSink, Tool, ToolContext};
-use agent_types::tool::{Inspection, ToolOutcome, ToolStatus};
+use agent_types::tool::{Effect, Inspection, ToolOutcome, ToolStatus};
 use async_trait::async_trait;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -73,6 +73,11 @@ impl Bench {
 
     /// Runs a call without asking `inspect`: a tool must not rely on that.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> ToolOutcome {
+        self.call_judged(tool, arguments, Effect::Changes).await
+    }
+
+    /// The same for a call that was judged to do this.
+    pub(crate) async fn call_judged(&self, tool: &str, arguments: Value, effect: Effect) -> ToolOutcome {
         let call = ToolCall {
             id: CallId::new("call_1"),
             name: Arc::from(tool),
@@ -82,6 +87,7 @@ impl Bench {
             progress: self.progress.clone(),
             cancel: Arc::new(self.switch.clone()),
             exclusions: self.exclusions(tool, &call.arguments),
+            effect,
         };
         self.tool(tool).run(&call, &context).await
     }

@@ -2,7 +2,7 @@
 
 use super::glob;
 use crate::protected::folded;
-use crate::tool::Subject;
+use crate::tool::{DOORS, Subject};
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,9 +22,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// An allow rule matches a command only when all of it is known to be plain commands. A deny rule matches when it might: also `/bin/rm` for
 /// `bash(rm:*)`, and whatever is not known to be plain commands. One about files holds for every tool that does the same with them, and one
 /// that ends in a plain name covers what is below, too.
+///
+/// A call that asks to have the sandbox opened is covered only by allow rules that name what is opened, `bash+network(git fetch:*)`, and
+/// by every deny rule without such names. A deny rule with them covers calls that open one of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     tool: String,
+    /// The doors of the sandbox that it names.
+    doors: Vec<String>,
     pattern: Option<String>,
     source: RuleSource,
 }
@@ -66,6 +71,12 @@ impl Rule {
     #[must_use]
     pub fn tool(&self) -> &str {
         &self.tool
+    }
+
+    /// The doors of the sandbox that it names, as in `bash+network+git`.
+    #[must_use]
+    pub fn doors(&self) -> &[String] {
+        &self.doors
     }
 
     /// Where it comes from.
@@ -173,7 +184,11 @@ impl Rule {
     /// Whether an allow rule covers the call: everything the call is about matches, and all of it is known.
     #[must_use]
     pub fn matches(&self, tool: &str, subject: &Subject) -> bool {
-        if !self.names(tool, subject) {
+        let opens = match subject.opening() {
+            Some(opening) => opening.is_within(&self.doors),
+            None => self.doors.is_empty(),
+        };
+        if !opens || !self.names(tool, subject) {
             return false;
         }
         let Some(pattern) = &self.pattern else {
@@ -184,7 +199,7 @@ impl Rule {
             Subject::Paths(paths) | Subject::Files { paths, .. } => {
                 !paths.is_empty() && paths.iter().all(|path| glob::matches(of_files(pattern), path))
             }
-            Subject::Command { plain: Some(plain), text, carries_over } => {
+            Subject::Command { plain: Some(plain), text, carries_over, walls: _ } => {
                 let each = || !carries_over && plain.iter().all(|command| command_matches(pattern, command));
                 !plain.is_empty() && (text == pattern || each())
             }
@@ -194,7 +209,8 @@ impl Rule {
     /// Whether a deny rule covers the call: something it is about matches, or may match.
     #[must_use]
     pub fn may_match(&self, tool: &str, subject: &Subject) -> bool {
-        if !self.may_name(tool, subject) {
+        let opens = |word: &String| subject.opening().is_some_and(|opening| opening.may_open(word));
+        if !self.doors.is_empty() && !self.doors.iter().any(opens) || !self.may_name(tool, subject) {
             return false;
         }
         let Some(pattern) = &self.pattern else {
@@ -260,20 +276,26 @@ impl FromStr for Rule {
             None => (text, None),
             Some((tool, rest)) => (tool, Some(rest.strip_suffix(')').ok_or_else(wrong)?)),
         };
+        let mut words = tool.split('+');
+        let tool = words.next().unwrap_or_default();
+        let doors: Vec<String> = words.map(ToString::to_string).collect();
+        let are_known = doors.iter().all(|door| DOORS.contains(&door.as_str()));
         let is_name =
             !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
-        if !is_name || pattern.is_some_and(str::is_empty) {
+        if !is_name || !are_known || pattern.is_some_and(str::is_empty) {
             return Err(wrong());
         }
-        Ok(Self { tool: tool.to_string(), pattern: pattern.map(ToString::to_string), source: RuleSource::Host })
+        Ok(Self { tool: tool.to_string(), doors, pattern: pattern.map(ToString::to_string), source: RuleSource::Host })
     }
 }
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.tool)?;
+        self.doors.iter().try_for_each(|door| write!(f, "+{door}"))?;
         match &self.pattern {
-            Some(pattern) => write!(f, "{}({pattern})", self.tool),
-            None => f.write_str(&self.tool),
+            Some(pattern) => write!(f, "({pattern})"),
+            None => Ok(()),
         }
     }
 }
@@ -320,7 +342,9 @@ impl From<Rule> for String {
 
 /// A rule that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("read the rule `{rule}`: expected `tool` or `tool(pattern)`")]
+#[error(
+    "read the rule `{rule}`: expected `tool` or `tool(pattern)`, and after `tool` perhaps `+network`, `+git`, `+write`, `+outside`"
+)]
 #[non_exhaustive]
 pub struct RuleError {
     /// The rule as it was written.

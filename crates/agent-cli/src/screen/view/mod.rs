@@ -13,6 +13,7 @@ use agent_core::conversation::{Block, CallId, Conversation, Item, ToolCall};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
 use agent_core::llm::Delta;
 use agent_core::session::Trigger;
+use agent_core::tool::DOORS;
 use agent_runner::{Notice, Notices};
 use std::collections::BTreeMap;
 use std::io;
@@ -383,10 +384,19 @@ const fn is_summary(trigger: Trigger) -> bool {
 /// A call in one line: the tool, and what of its arguments tells most.
 pub(crate) fn call_line(call: &ToolCall) -> String {
     let arguments: serde_json::Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
+    let opened = doors(&arguments).map(|doors| format!(" [opens the sandbox: {doors}]")).unwrap_or_default();
     match telling(&arguments) {
-        Some(text) => format!("{} {}{}", inline(&call.name), one_line(text, 100), more_lines(text)),
-        None => inline(&call.name),
+        Some(text) => format!("{} {}{}{opened}", inline(&call.name), one_line(text, 100), more_lines(text)),
+        None => format!("{}{opened}", inline(&call.name)),
     }
+}
+
+/// What of the sandbox a call asks to have opened.
+fn doors(arguments: &serde_json::Value) -> Option<String> {
+    let asked = arguments.get("sandbox")?.as_object()?;
+    let is_open = |value: &serde_json::Value| *value == true || value.as_array().is_some_and(|paths| !paths.is_empty());
+    let doors: Vec<&str> = DOORS.into_iter().filter(|door| asked.get(*door).is_some_and(is_open)).collect();
+    (!doors.is_empty()).then(|| doors.join(", "))
 }
 
 /// That a text goes on behind its first line.

@@ -35,12 +35,13 @@ fn freedom(decision: &Decision) -> u8 {
 /// The first law that a decision breaks. `more` are rules and modes that come on top.
 fn broken(decide: Decide, policy: &Permissions, call: &Call, more: &[Rule]) -> Option<&'static str> {
     let (decision, subject) = (decide(policy, call), &call.inspection.subject);
-    let changes = call.inspection.effect == Effect::Changes;
+    let shows = policy.deny.iter().any(|rule| subject.may_show_like(rule.tool()));
+    let changes = call.inspection.effect == Effect::Changes || shows || subject.opening().is_some();
     let is_denied = policy.deny.iter().any(|rule| rule.may_match(call.tool, subject));
     let no_more = |policy: &Permissions| freedom(&decide(policy, call)) <= freedom(&decision);
     let asked_nobody = decide(policy, &Call { verdict: HookVerdict::None, ..call.clone() });
     let names = |rule: &Rule| rule.tool() == call.tool || subject.is_of(rule.tool());
-    let is_covered = policy.allow.iter().any(|rule| names(rule) && !rule.has_pattern());
+    let is_covered = policy.allow.iter().any(|rule| names(rule) && !rule.has_pattern() && rule.doors().is_empty());
     let is_unknown = matches!(subject, Subject::Command { plain: None, .. });
     let mut stricter = vec![policy.clone().tightened(None, more.iter().cloned())];
     for mode in MODES {
@@ -71,6 +72,21 @@ fn broken(decide: Decide, policy: &Permissions, call: &Call, more: &[Rule]) -> O
         ("no rule with a pattern allows an unknown command", {
             !is_unknown || !changes || policy.mode == PermissionMode::Bypass || is_covered || freedom(&decision) < 2
         }),
+        ("what opens the sandbox runs only by a rule that names all of it", {
+            let opens = |rule: &Rule| subject.opening().is_some_and(|opening| opening.is_within(rule.doors()));
+            subject.opening().is_none()
+                || freedom(&decision) < 2
+                || matches!(decision.basis(), Basis::Allowed(rules) if rules.iter().all(opens))
+        }),
+        ("a rule that names a door allows nothing that opens none", {
+            let names_one = |rule: &Rule| !rule.doors().is_empty();
+            let is_opened = subject.opening().is_some();
+            is_opened || !matches!(decision.basis(), Basis::Allowed(rules) if rules.iter().any(names_one))
+        }),
+        ("a command that may show what a rule denies is not run as one that reads", {
+            let may_show = policy.deny.iter().any(|rule| subject.may_show_like(rule.tool()));
+            !may_show || *decision.basis() != Basis::Reads
+        }),
         ("a decision rests on rules that are there", {
             match decision.basis() {
                 Basis::Allowed(rules) => !rules.is_empty() && rules.iter().all(|rule| policy.allow.contains(rule)),
@@ -94,13 +110,23 @@ fn the_laws_hold_for_every_small_policy_and_call() {
         assert_eq!(broken(decide, policy, call, more), None, "{policy:?} {call:?}");
         false
     });
-    assert_eq!(tried, 4 * 29 * 8 * 26 * 3);
+    assert_eq!(tried, 4 * 46 * 10 * 34 * 3);
 }
 
 /// Each of these decides in another order, or forgets something, and each breaks a law.
 #[test]
 fn a_wrong_policy_is_caught() {
-    let wrong: [(&str, Decide); 6] = [
+    let wrong: [(&str, Decide); 8] = [
+        ("what opens the sandbox runs only by a rule that names all of it", |policy, call| match policy.mode {
+            PermissionMode::Bypass if freedom(&decide(policy, call)) > 0 => Decision::Run(Basis::Mode(policy.mode)),
+            _ => decide(policy, call),
+        }),
+        ("a command that may show what a rule denies is not run as one that reads", |policy, call| {
+            match decide(policy, call) {
+                Decision::Ask(Basis::MayShow(_)) => Decision::Run(Basis::Reads),
+                decision => decision,
+            }
+        }),
         ("a deny rule wins over everything", |policy, call| {
             let permissive = Permissions { deny: Vec::new(), ..policy.clone() };
             match decide(&permissive, call) {
@@ -145,7 +171,17 @@ fn a_wrong_policy_is_caught() {
 
 const MODES: [PermissionMode; 4] =
     [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::Plan, PermissionMode::Bypass];
-const RULES: [&str; 7] = ["edit", "edit(a)", "edit(b)", "bash", "bash(git status)", "bash(git:*)", "bash(rm:*)"];
+const RULES: [&str; 9] = [
+    "edit",
+    "edit(a)",
+    "edit(b)",
+    "bash",
+    "bash(git status)",
+    "bash(git:*)",
+    "bash(rm:*)",
+    "read(a)",
+    "bash+network(git:*)",
+];
 
 /// Calls a function with every mode, at most two allow rules, at most one deny rule, and every call, until it says that it has enough.
 fn every(enough: &mut dyn FnMut(&Permissions, &Call, &[Rule]) -> bool) {
@@ -183,8 +219,20 @@ fn calls() -> Vec<Call> {
         text: "cd x; git status".to_string(),
         plain: Some(vec!["cd x".to_string(), "git status".to_string()]),
         carries_over: true,
+        walls: Walls::Usual,
     };
+    let walled = |walls: Walls| Subject::Command {
+        text: "git status".to_string(),
+        plain: Some(vec!["git status".to_string()]),
+        carries_over: false,
+        walls,
+    };
+    let opened = |doors: Vec<Door>| walled(Walls::Opened(Opening { doors, reason: "so".to_string() }));
     let subjects = [
+        ("bash", walled(Walls::Reading { akin: vec!["read".to_string()] })),
+        ("bash", opened(vec![Door::Network])),
+        ("bash", opened(vec![Door::Network, Door::Git])),
+        ("bash", opened(vec![Door::Outside])),
         ("edit", Subject::None),
         ("edit", paths(&[])),
         ("edit", paths(&["a"])),
@@ -218,6 +266,8 @@ fn any_rule() -> impl Strategy<Value = Rule> {
         proptest::sample::select(&RULES[..]).prop_map(ToString::to_string),
         "edit\\([ab*?/]{1,6}\\)",
         "bash\\((git|rm|/bin/rm|ls) ?[a-z]{0,2}(:\\*)?\\)",
+        "bash(\\+(network|git|write|outside)){1,2}(\\((git|rm|ls):\\*\\))?",
+        "(read|search|grep)(\\([ab*]{1,2}\\))?",
     ]
     .prop_map(|text| text.parse().unwrap())
 }
@@ -227,8 +277,21 @@ fn any_subject() -> impl Strategy<Value = (&'static str, Subject)> {
     prop_oneof![
         proptest::collection::vec("[ab]{1,2}(/[ab]){0,2}", 0..4).prop_map(|paths| ("edit", Subject::Paths(paths))),
         commands.clone().prop_map(|plain| { ("bash", Subject::command(plain.join(" && "), Some(plain))) }),
-        commands.prop_map(|plain| ("bash", Subject::command(plain.join("\n"), None))),
+        commands.clone().prop_map(|plain| ("bash", Subject::command(plain.join("\n"), None))),
+        (commands, any_walls()).prop_map(|(plain, walls)| {
+            ("bash", Subject::Command { text: plain.join("; "), plain: Some(plain), carries_over: false, walls })
+        }),
         Just(("bash", Subject::None)),
+    ]
+}
+
+fn any_walls() -> impl Strategy<Value = Walls> {
+    let door =
+        prop_oneof![Just(Door::Network), Just(Door::Git), Just(Door::Outside), "[ab]{1,2}".prop_map(Door::Write),];
+    prop_oneof![
+        proptest::collection::vec("(read|search|grep)", 1..3).prop_map(|akin| Walls::Reading { akin }),
+        proptest::collection::vec(door, 1..4)
+            .prop_map(|doors| Walls::Opened(Opening { doors, reason: "so".to_string() })),
     ]
 }
 

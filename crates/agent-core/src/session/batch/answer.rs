@@ -159,6 +159,8 @@ const fn counts_of(basis: &Basis) -> Counts {
         | Basis::Allowed(_)
         | Basis::Denied(_)
         | Basis::Unchecked(_)
+        | Basis::MayShow(_)
+        | Basis::Opens(_)
         | Basis::Hook(_)
         | Basis::HookAllowed(_)
         | Basis::Mode(_)

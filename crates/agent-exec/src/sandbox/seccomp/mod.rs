@@ -11,6 +11,7 @@ mod others;
 #[cfg(test)]
 mod tests;
 
+use super::Network;
 use libc::c_long;
 use seccompiler::SeccompCmpArgLen::Dword;
 use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
@@ -22,8 +23,8 @@ use std::collections::BTreeMap;
 pub(crate) enum Surroundings {
     /// A network namespace of its own: internet sockets lead nowhere, and tests that talk to themselves work.
     Namespaces,
-    /// None: no socket at all.
-    Landlock,
+    /// None: no socket at all, unless the network is open for this command.
+    Landlock(Network),
 }
 
 /// The filter. What programs do most often comes first.
@@ -32,7 +33,7 @@ fn program(surroundings: Surroundings) -> Result<BpfProgram, Error> {
     modes::refuse(&mut program);
     blocks::calls(&mut program, ABSENT, libc::ENOSYS);
     blocks::calls(&mut program, REFUSED, libc::EPERM);
-    if surroundings == Surroundings::Landlock {
+    if matches!(surroundings, Surroundings::Landlock(_)) {
         blocks::calls(&mut program, others::SHARED, libc::EPERM);
     }
     for call in [libc::SYS_clone, libc::SYS_unshare] {
@@ -50,7 +51,7 @@ fn by_arguments(surroundings: Surroundings) -> Result<Rules, Error> {
         (libc::SYS_socketpair, pairs()?),
         (libc::SYS_ioctl, vec![is(libc::TIOCSTI)?, is(libc::TIOCLINUX)?, is(libc::TIOCSETD)?]),
     ]);
-    if surroundings == Surroundings::Landlock {
+    if matches!(surroundings, Surroundings::Landlock(_)) {
         refused.extend(others::rules()?);
     }
     Ok(refused)
@@ -78,8 +79,10 @@ fn compile(rules: Rules) -> Result<BpfProgram, Error> {
 /// namespace divides, such as the way to a virtual machine's host.
 fn sockets(surroundings: Surroundings) -> Result<Vec<SeccompRule>, Error> {
     let allowed = match surroundings {
-        Surroundings::Namespaces => [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].as_slice(),
-        Surroundings::Landlock => return Ok(Vec::new()),
+        Surroundings::Namespaces | Surroundings::Landlock(Network::OfTheMachine) => {
+            [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].as_slice()
+        }
+        Surroundings::Landlock(Network::None) => return Ok(Vec::new()),
     };
     let differs = |family: &i32| SeccompCondition::new(0, Dword, Ne, u64::from(family.unsigned_abs()));
     let conditions: Result<Vec<_>, Error> = allowed.iter().map(|family| Ok(differs(family)?)).collect();

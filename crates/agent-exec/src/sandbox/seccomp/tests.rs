@@ -5,7 +5,8 @@ use super::*;
 const ALLOWED: u32 = libc::SECCOMP_RET_ALLOW;
 const REFUSAL: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
 const NOT_THERE: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
-const BOTH: [Surroundings; 2] = [Surroundings::Namespaces, Surroundings::Landlock];
+const ALL: [Surroundings; 3] =
+    [Surroundings::Namespaces, Surroundings::Landlock(Network::None), Surroundings::Landlock(Network::OfTheMachine)];
 
 /// What the kernel hands to a filter: number, architecture, the instruction's address, six arguments.
 fn seen(call: c_long, arguments: [u64; 6]) -> Vec<u32> {
@@ -51,7 +52,7 @@ fn answer_to(program: &BpfProgram, words: &[u32]) -> u32 {
 
 #[test]
 fn every_call_has_its_answer() {
-    for surroundings in BOTH {
+    for surroundings in ALL {
         let program = program(surroundings).unwrap();
         for &call in REFUSED {
             assert_eq!(answer(&program, call, [0; 6]), REFUSAL, "{call}");
@@ -68,7 +69,7 @@ fn every_call_has_its_answer() {
         assert_eq!(answer(&program, libc::SYS_ioctl, [0, libc::TIOCSTI, 0, 0, 0, 0]), REFUSAL);
         assert_eq!(answer(&program, libc::SYS_socket, [1, 1, 0, 0, 0, 0]), REFUSAL);
         let internet = u64::from(libc::AF_INET.unsigned_abs());
-        let expected = if surroundings == Surroundings::Namespaces { ALLOWED } else { REFUSAL };
+        let expected = if surroundings == Surroundings::Landlock(Network::None) { REFUSAL } else { ALLOWED };
         assert_eq!(answer(&program, libc::SYS_socket, [internet, 1, 0, 0, 0, 0]), expected);
     }
 }
@@ -77,7 +78,7 @@ fn every_call_has_its_answer() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn nothing_is_there_in_the_x32_variant() {
-    for surroundings in BOTH {
+    for surroundings in ALL {
         let program = program(surroundings).unwrap();
         let found = (0..1024).filter(|call| answer(&program, call | 0x4000_0000, [0; 6]) != NOT_THERE);
         assert_eq!(found.collect::<Vec<_>>(), Vec::<c_long>::new());
@@ -86,7 +87,7 @@ fn nothing_is_there_in_the_x32_variant() {
 
 #[test]
 fn the_filter_is_short() {
-    for surroundings in BOTH {
+    for surroundings in ALL {
         let program = program(surroundings).unwrap();
         assert!(program.len() < 300, "every instruction costs time at every start: {}", program.len());
     }
@@ -95,7 +96,7 @@ fn the_filter_is_short() {
 /// The same numbers are other calls there.
 #[test]
 fn another_instruction_set_is_allowed_nothing() {
-    for surroundings in BOTH {
+    for surroundings in ALL {
         let program = program(surroundings).unwrap();
         for (call, argument) in (0..1024).flat_map(|call| [(call, 0), (call, u64::MAX)]) {
             let mut words = seen(call, [argument; 6]);
@@ -112,7 +113,7 @@ fn each_bit_of_a_mode_or_a_namespace_is_seen_where_it_counts() {
         given.iter().for_each(|&(argument, value)| arguments[usize::from(argument)] = value);
         arguments
     };
-    for surroundings in BOTH {
+    for surroundings in ALL {
         let program = program(surroundings).unwrap();
         let expect = |call, given: &[(u8, u64)], expected| {
             assert_eq!(answer(&program, call, with(given)), expected, "{call} with {given:?}");

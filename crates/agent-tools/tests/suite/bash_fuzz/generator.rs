@@ -20,7 +20,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % bound as u64).unwrap()
     }
 
@@ -29,7 +29,7 @@ impl Dice {
         self.below(100) < percent
     }
 
-    fn pick(&mut self, from: &[&'static str]) -> &'static str {
+    pub(super) fn pick(&mut self, from: &[&'static str]) -> &'static str {
         from[self.below(from.len())]
     }
 }

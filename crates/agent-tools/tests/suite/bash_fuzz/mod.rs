@@ -6,9 +6,12 @@
 //!                                                        where they differ, or it broke: once more, one by one, as the tool runs it
 //! ```
 //!
+//! Of commands that are taken for reading, the real programs run as well: `reading` looks whether they write anything.
+//!
 //! The short form runs with the other tests; `cargo xtask fuzz-bash` is the long one.
 
 mod generator;
+mod reading;
 mod real;
 
 use crate::commands::seen;

@@ -1,0 +1,278 @@
+//! What of the sandbox a call of `bash` asks to have opened.
+//!
+//! ```text
+//! arguments -> doors, as a person is asked about them -> the places of today that they stand for -> the sandbox of this one call
+//! ```
+//!
+//! 1. A path is named as it is, without links, so what a person reads is what is opened; a path that has come to lead elsewhere is refused.
+//! 2. Nothing is opened in which other programs find what they run by themselves: no protected name, and no directory of `PATH`.
+//! 3. Git's records are opened to git alone, by sub-commands that record, and without hooks: what a repository's files name does not run
+//!    there.
+
+use crate::plain_commands::Plain;
+use agent_exec::{Doors, Processes};
+use agent_types::protected;
+use agent_types::tool::{Door, Opening};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Opens the sandbox for this one call. The user is asked each time; ask only when a call failed for want of it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SandboxArguments {
+    /// Why, in one sentence, for the user who decides.
+    reason: String,
+    /// Use the network.
+    #[serde(default)]
+    network: bool,
+    /// Write git's objects, branches and index: for `git add`, `git commit` and the like, written out as plain commands. Hooks do not
+    /// run, and git's configuration cannot be changed.
+    #[serde(default)]
+    git: bool,
+    /// Write these existing files or directories outside the workspace, each by its absolute path.
+    #[serde(default)]
+    write: Vec<String>,
+    /// Run without the sandbox, with all rights of the user. Excludes the others.
+    #[serde(default)]
+    outside: bool,
+}
+
+impl SandboxArguments {
+    /// What a person is asked about.
+    ///
+    /// # Errors
+    /// Why it cannot be opened, for the model.
+    pub(super) fn opening(
+        &self,
+        plain: Option<&Plain>,
+        is_background: bool,
+        root: &Path,
+        processes: &Processes,
+    ) -> Result<Opening, String> {
+        if processes.sandbox().is_none() {
+            return Err("there is no sandbox here, so nothing can be opened: leave `sandbox` out".into());
+        }
+        let reason = self.reason.trim();
+        if reason.is_empty() || reason.len() > LONGEST_REASON_BYTES {
+            return Err(format!("`sandbox.reason` must say why, in at most {LONGEST_REASON_BYTES} bytes"));
+        }
+        if self.write.len() > MOST_PATHS {
+            return Err(format!("`sandbox.write` may name at most {MOST_PATHS} paths"));
+        }
+        let mut doors = Vec::new();
+        doors.extend(self.network.then_some(Door::Network));
+        doors.extend(self.git.then_some(Door::Git));
+        for path in &self.write {
+            let path = writable(path, root, processes)?;
+            doors.push(Door::Write(path));
+        }
+        if self.outside && !doors.is_empty() {
+            return Err("`sandbox.outside` opens everything: leave the others out".into());
+        }
+        doors.extend(self.outside.then_some(Door::Outside));
+        if doors.is_empty() {
+            return Err("`sandbox` opens nothing: set `network`, `git`, `write` or `outside`".into());
+        }
+        if self.git {
+            check_git(plain, is_background)?;
+        }
+        let opening = Opening { doors, reason: reason.to_owned() };
+        // What cannot be opened is not asked for.
+        opened(&opening, root, processes)?;
+        Ok(opening)
+    }
+}
+
+/// What runs a call with these doors.
+///
+/// # Errors
+/// Why it cannot be opened, for the model.
+pub(super) fn opened(opening: &Opening, root: &Path, processes: &Processes) -> Result<Processes, String> {
+    let mut doors = Doors::default();
+    for door in &opening.doors {
+        match door {
+            Door::Outside => return Ok(processes.outside()),
+            Door::Network => doors.network = true,
+            Door::Write(path) => {
+                let path = PathBuf::from(writable(path, root, processes)?);
+                doors.sealed.extend(entries(&path).filter(|entry| is_sealed_everywhere(entry)));
+                doors.writable.push(path);
+            }
+            Door::Git => {
+                let git = repository(root)?;
+                doors.sealed.extend(entries(&git).filter(|entry| !is_record(entry)));
+                doors.records = Some(git);
+            }
+        }
+    }
+    processes.opened(&doors).map_err(|error| format!("the sandbox cannot be opened so: {error}"))
+}
+
+/// The directory whose records these doors open.
+pub(super) fn records(opening: &Opening, root: &Path) -> Option<PathBuf> {
+    opening.doors.contains(&Door::Git).then(|| repository(root).ok()).flatten()
+}
+
+/// Git's variables for a call with open doors, or for one that reads: no program of a repository's configuration that it can do without.
+pub(super) fn git_environment(has_records: bool) -> impl Iterator<Item = (String, String)> {
+    let all = SETTINGS.iter().chain(if has_records { OF_RECORDS } else { &[] });
+    let count = ("GIT_CONFIG_COUNT".to_owned(), all.clone().count().to_string());
+    let settings = all.enumerate().flat_map(|(number, (key, value))| {
+        [(format!("GIT_CONFIG_KEY_{number}"), *key), (format!("GIT_CONFIG_VALUE_{number}"), *value)]
+    });
+    let fixed = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    fixed.chain([count]).chain(settings.map(|(name, value)| (name, value.to_owned())))
+}
+
+/// A path that may be written, as it is shown.
+fn writable(given: &str, root: &Path, processes: &Processes) -> Result<String, String> {
+    let path = Path::new(given);
+    let refuse = |why: &str| Err(format!("`{given}` cannot be opened for writing: {why}"));
+    if !path.is_absolute() || path.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir)) {
+        return refuse("name it by its absolute path, without `.` and `..`");
+    }
+    let path: PathBuf = path.components().collect();
+    let Ok(real) = path.canonicalize() else { return refuse("it does not exist; name a directory that exists") };
+    if real != path {
+        return refuse(&format!("it is a link or lies behind one; it is `{}`", real.display()));
+    }
+    if root.starts_with(&path) {
+        return refuse("the workspace lies in it");
+    }
+    let is_open = |sandbox: &agent_exec::Sandbox| sandbox.policy().access == agent_exec::Access::WorkspaceWrite;
+    if path.starts_with(root) && processes.sandbox().is_some_and(is_open) {
+        return refuse("commands can write the workspace, but for what is protected in it, without asking");
+    }
+    let text = path.to_string_lossy();
+    if let Some(reason) = protected::reason(text.trim_start_matches('/')) {
+        return refuse(&format!("it {reason}"));
+    }
+    if protected::is_instructions(&text) {
+        return refuse("agents take instructions from it");
+    }
+    let touches = |other: &Path| other.starts_with(&path) || path.starts_with(other);
+    if OF_THE_SYSTEM.iter().any(|place| touches(Path::new(place))) {
+        return refuse("it belongs to the system");
+    }
+    if programs(processes).any(|programs| touches(&programs)) {
+        return refuse("programs on `PATH`, or the agent, lie there");
+    }
+    Ok(text.into_owned())
+}
+
+/// Where programs are found by their names, and this one is, by the names of the directories and by where they lead.
+fn programs(processes: &Processes) -> impl Iterator<Item = PathBuf> {
+    let trusted = processes.programs().map(|programs| programs.directories().to_owned());
+    let of_commands = processes.environment().value("PATH").map(ToOwned::to_owned);
+    let named = trusted.iter().chain(&of_commands).flat_map(|path| std::env::split_paths(path).collect::<Vec<_>>());
+    let own = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.to_path_buf()));
+    let all: Vec<PathBuf> = named.chain(own).collect();
+    all.into_iter().filter(|path| path.is_absolute()).flat_map(|path| {
+        let real = path.canonicalize().ok();
+        real.into_iter().chain([path])
+    })
+}
+
+/// The directory of the repository that the workspace belongs to.
+fn repository(root: &Path) -> Result<PathBuf, String> {
+    let found = root.ancestors().map(|folder| folder.join(".git")).find(|path| path.symlink_metadata().is_ok());
+    let Some(git) = found else { return Err("`sandbox.git`: the workspace is in no git repository".into()) };
+    let has = |name: &str, is_directory: bool| {
+        git.join(name).symlink_metadata().is_ok_and(|found| !found.is_symlink() && found.is_dir() == is_directory)
+    };
+    let is_plain = has("", true) && has("objects", true) && has("refs", true) && has("HEAD", false);
+    if is_plain && !has("commondir", false) {
+        return Ok(git);
+    }
+    Err(format!(
+        "`sandbox.git`: `{}` is no plain repository but leads to one elsewhere, as that of a linked worktree or a submodule; let the user commit",
+        git.display()
+    ))
+}
+
+/// Only git may write its records: other programs could lay down there what git acts on later.
+fn check_git(plain: Option<&Plain>, is_background: bool) -> Result<(), String> {
+    if is_background {
+        return Err("`sandbox.git` is not for the background: what git made is looked at when it has ended".into());
+    }
+    let Some(plain) = plain else {
+        return Err("`sandbox.git` takes plain git commands only: no expansions, here-documents or redirects, and `git commit -m 'one text'` or \
+                    `-F FILE` for a message"
+            .into());
+    };
+    if plain.words().flatten().any(|word| OF_SUBMODULES.iter().any(|option| word.starts_with(option))) {
+        return Err("`sandbox.git` does not reach into submodules: leave out options about them".into());
+    }
+    let is_recorder = |name: &String| RECORDERS.contains(&name.as_str());
+    let records =
+        |words: &[String]| matches!(words, [program, subcommand, ..] if program == "git" && is_recorder(subcommand));
+    match plain.beyond_reading().find(|words| !records(words)) {
+        None => Ok(()),
+        Some(words) => Err(format!(
+            "`sandbox.git` is for git alone: `{}` must be another call; the sub-commands are {}",
+            words.join(" "),
+            RECORDERS.join(", ")
+        )),
+    }
+}
+
+fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+/// What other programs act on by themselves, wherever it lies.
+fn is_sealed_everywhere(entry: &Path) -> bool {
+    let name = entry.file_name().unwrap_or_default().to_string_lossy();
+    protected::is_protected_name(&name) || protected::is_instructions(&name)
+}
+
+/// What git writes when it records.
+pub(super) fn is_record(entry: &Path) -> bool {
+    let name = entry.file_name().unwrap_or_default().to_string_lossy();
+    RECORDS.contains(&&*name) || name.ends_with("_HEAD") || name.starts_with("sharedindex.")
+}
+
+#[rustfmt::skip]
+const RECORDERS: &[&str] = &[
+    "add", "branch", "checkout", "cherry-pick", "commit", "fetch", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert", "rm", "stash",
+    "switch", "tag",
+];
+/// The rest of a repository's directory steers git: configuration, hooks, attributes, other working trees, submodules. So does what is
+/// not known.
+#[rustfmt::skip]
+const RECORDS: &[&str] = &[
+    "HEAD", "index", "objects", "refs", "logs", "packed-refs", "shallow", "COMMIT_EDITMSG", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "TAG_EDITMSG",
+    "AUTO_MERGE", "rebase-merge", "rebase-apply", "sequencer", "gc.log", "lfs",
+];
+/// In the place of a repository's own settings, and of the user's.
+const SETTINGS: &[(&str, &str)] = &[
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.alternateRefsCommand", "false"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+];
+/// Git runs itself in submodules, by their own settings: those that a command has made are obeyed there.
+const OF_RECORDS: &[(&str, &str)] = &[
+    ("diff.ignoreSubmodules", "all"),
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("push.recurseSubmodules", "no"),
+    ("status.submoduleSummary", "false"),
+];
+const OF_SUBMODULES: &[&str] = &["--recurse-s", "--no-recurse-s", "--ignore-s", "--submodule"];
+const VARIABLES: &[(&str, &str)] = &[
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_PAGER", "cat"),
+    // What git proposes is taken as it is.
+    ("GIT_EDITOR", "true"),
+    ("GIT_SEQUENCE_EDITOR", "true"),
+];
+/// What is made up by the kernel, or holds the sockets of services.
+const OF_THE_SYSTEM: &[&str] = &["/proc", "/sys", "/dev", "/run"];
+const LONGEST_REASON_BYTES: usize = 500;
+const MOST_PATHS: usize = 8;
