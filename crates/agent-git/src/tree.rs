@@ -114,9 +114,8 @@ impl Tree {
     pub(crate) fn append(&self, path: &Path, bytes: &[u8], reserve_bytes: u64) -> io::Result<()> {
         let mut file = self.file(path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE, Mode::RUSR | Mode::WUSR)?;
         let length = file.metadata()?.len();
-        let reserved =
-            if reserve_bytes == 0 { Ok(()) } else { reserve(&file, length, bytes.len() as u64 + reserve_bytes) };
-        let written = match reserved {
+        // Also without a reserve of its own: to find out by writing would give up what is reserved.
+        let written = match reserve(&file, length, bytes.len() as u64 + reserve_bytes) {
             // What was reserved before stays.
             Err(error) if length > 0 => return Err(error),
             reserved => reserved.and_then(|()| file.write_all(bytes)),
