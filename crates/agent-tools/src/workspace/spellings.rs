@@ -1,6 +1,6 @@
 //! File systems on which a letter with an accent is one name whether it is written as one code point or as two (é): case-insensitive
-//! directories of ext4, f2fs and tmpfs, HFS+, ZFS, and those of other systems (FUSE, 9p, shares of Windows and macOS). There a rule holds for
-//! both spellings. Elsewhere these are two files, and a rule holds for the one that it names.
+//! directories of ext4, f2fs and tmpfs, HFS+, ZFS, and those of other systems (FUSE, 9p, shares of Windows and macOS). There a rule holds
+//! for both spellings. Elsewhere these are two files, and a rule holds for the one that it names.
 //!
 //! Absent: whether such a file system really takes both. What is not known counts as one name, which can only deny more.
 
