@@ -137,16 +137,32 @@ impl MountTable {
         self.0.iter().filter(|mount| mount.device == location.mount.device).filter_map(name).collect()
     }
 
-    /// The name that a path below a root has where it was mounted from: below the root, or else in its file system. Nothing where the root's own
-    /// mount leads there. Neither path has links.
+    /// The other names that a path below a root has, each below the root: where else it is mounted there, and where it was mounted from, in the
+    /// root or else in its file system. Neither path has links.
     #[must_use]
-    pub fn origin(&self, root: &Path, path: &Path) -> Option<PathBuf> {
-        let (there, root) = (self.location(path)?, self.location(root)?);
-        if there.is_by_mount_of(&root) {
-            return None;
+    pub fn names(&self, root: &Path, path: &Path) -> Vec<PathBuf> {
+        let Some((there, root_itself)) = self.location(path).zip(self.location(root)) else { return Vec::new() };
+        let origin = match there.is_by_mount_of(&root_itself) {
+            true => None,
+            false => there.within(&root_itself).or_else(|| there.path().strip_prefix("/").ok()),
+        };
+        let others = self.other_names(path);
+        let below = others.iter().filter_map(|name| name.strip_prefix(root).ok());
+        let mut names: Vec<PathBuf> = origin.into_iter().chain(below).map(Path::to_path_buf).collect();
+        names.dedup();
+        names
+    }
+
+    /// Where else something is mounted that is mounted below a root, outside of that. Nothing where the root's own mount leads there. Neither
+    /// path has links.
+    #[must_use]
+    pub fn names_outside(&self, root: &Path, path: &Path) -> Vec<PathBuf> {
+        match self.location(path).zip(self.location(root)) {
+            Some((there, root_itself)) if !there.is_by_mount_of(&root_itself) => {
+                self.other_names(path).into_iter().filter(|name| !name.starts_with(root)).collect()
+            }
+            Some(_) | None => Vec::new(),
         }
-        let name = there.within(&root).or_else(|| there.path().strip_prefix("/").ok())?;
-        Some(name.to_path_buf())
     }
 
     fn aliases_of(&self, path: &Path) -> Vec<PathBuf> {

@@ -61,13 +61,14 @@ impl HooksConfig {
         };
         let is_hosts = self.protected.iter().any(|protected| absolute.starts_with(protected))
             || agent_exec::leads_into(looked_at, &self.protected);
-        let by_origin = || {
-            let origin = agent_exec::MountTable::now().ok()?.origin(root, &absolute)?;
-            agent_types::protected::reason(&origin.to_string_lossy())
+        let by_mount = || {
+            let mounts = agent_exec::MountTable::now().ok()?;
+            let names = mounts.names(root, &absolute).into_iter().chain(mounts.names_outside(root, &absolute));
+            { names }.find_map(|name| agent_types::protected::reason(&name.to_string_lossy()))
         };
         agent_types::protected::reason(path)
             .or_else(|| is_hosts.then_some("is protected by the host"))
-            .or_else(by_origin)
+            .or_else(by_mount)
     }
 
     /// Whether commands do not read a path below a root.

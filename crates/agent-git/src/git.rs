@@ -1,6 +1,7 @@
 //! Calls git so that nothing of the repository is run.
 
 use crate::config::HooksConfig;
+use crate::users_files::odd_users_file;
 use agent_types::hook::HookError;
 use agent_types::ports::{CancelSignal, Command, CommandOutput, CommandRunner, Exit, NeverCancelled};
 use std::path::Path;
@@ -90,6 +91,9 @@ impl<'a> Git<'a> {
     }
 
     async fn call(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<CommandOutput, GitError> {
+        if let Some(why) = odd_users_file(self.config.home.as_deref(), self.config.config_home.as_deref(), &[]) {
+            return Err(failed(arguments, &why));
+        }
         let mut environment: Vec<(String, String)> =
             ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let places = [("HOME", &self.config.home), ("XDG_CONFIG_HOME", &self.config.config_home)];

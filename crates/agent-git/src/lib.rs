@@ -44,6 +44,7 @@ mod stat;
 mod submodules;
 mod tree;
 mod undo;
+mod users_files;
 mod watch;
 
 pub use config::{HooksConfig, Identity};
@@ -54,3 +55,4 @@ pub use image::Image;
 pub use submodules::submodules;
 pub use tree::{Replaced, Tree, open_path, read_path};
 pub use undo::{Contents, UndoError, Undone, undo, undo_begun};
+pub use users_files::odd_users_file;

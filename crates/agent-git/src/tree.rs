@@ -21,6 +21,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -113,10 +114,13 @@ impl Tree {
     /// behind it is there for what is added later with no reserve of its own.
     pub(crate) fn append(&self, path: &Path, bytes: &[u8], reserve_bytes: u64) -> io::Result<()> {
         let mut file = self.file(path, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE, Mode::RUSR | Mode::WUSR)?;
-        let length = file.metadata()?.len();
-        let reserved =
-            if reserve_bytes == 0 { Ok(()) } else { reserve(&file, length, bytes.len() as u64 + reserve_bytes) };
-        let written = match reserved {
+        let found = file.metadata()?;
+        if found.nlink() > 1 {
+            return Err(io::Error::other("it has another name (a hard link), so writing would change another file"));
+        }
+        let length = found.len();
+        // Also without a reserve of its own: to find out by writing would give up what is reserved.
+        let written = match reserve(&file, length, bytes.len() as u64 + reserve_bytes) {
             // What was reserved before stays.
             Err(error) if length > 0 => return Err(error),
             reserved => reserved.and_then(|()| file.write_all(bytes)),

@@ -32,7 +32,7 @@ pub struct Undone {
     pub restored: Vec<String>,
     /// Files that the agent had made and that are gone again.
     pub removed: Vec<String>,
-    /// Files that were left as they are, and why.
+    /// Files that were left as they are, and why. A full disk may have kept the number of some only (`3 more files`).
     pub left: Vec<(String, String)>,
     /// Commands of those turns. What they changed is not known and stays.
     pub commands: Vec<String>,
@@ -213,6 +213,7 @@ fn passed_over(turn: &str, why: &str) -> String {
 /// Whether the turn changed a file: calls that were denied or failed keep something too.
 fn has_effect(change: &Change, repository: &Repository) -> bool {
     !change.unkept.is_empty()
+        || change.unnamed > 0
         || !change.mixed.is_empty()
         || change.before.iter().any(|(path, before)| match change.after.get(path) {
             Some(after) => after != before,
@@ -277,6 +278,11 @@ impl Plan {
     /// Goes one turn further back.
     fn go_back(&mut self, turn: &str, mut change: Change, undone: &mut Undone) {
         undone.commands.append(&mut change.commands);
+        match change.unnamed {
+            0 => {}
+            1 => undone.left.push(("one more file".to_owned(), UNNAMED.to_owned())),
+            count => undone.left.push((format!("{count} more files"), UNNAMED.to_owned())),
+        }
         let unkept = change.unkept.into_iter().map(|(path, why)| (path, format!("its old content is not kept: {why}")));
         let mixed: Vec<_> = std::mem::take(&mut change.mixed)
             .into_iter()
@@ -368,6 +374,8 @@ fn obstacle(repository: &Repository, path: &str, way: &Way, now: &Image) -> Opti
     }
 }
 
+/// About files of which a turn kept the number only.
+const UNNAMED: &str = "the disk was full in this turn: neither the old content nor the name is kept";
 /// About a file that a killed agent may have changed, and others since.
 const UNKNOWN: &str = "the agent was stopped before it noted how it left it, so this may be your change";
 

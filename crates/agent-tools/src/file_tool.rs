@@ -104,6 +104,11 @@ impl Watch {
         }
     }
 
+    /// Whether there is such a rule at all.
+    pub(crate) const fn excludes(&self) -> bool {
+        !self.exclusions.is_empty()
+    }
+
     /// The rule by which something must not be shown, by its path without links.
     pub(crate) fn excluded(&self, path: &str) -> Option<&Rule> {
         self.exclusions.covering(path)

@@ -79,6 +79,7 @@ pub fn names() -> Vec<String> {
     all.push(String::from(HEAD));
     all.extend(PAIRS.iter().map(|(parent, name)| [*parent, "/", *name].concat()));
     all.extend(ENDINGS.iter().map(|ending| ["*", *ending].concat()));
+    all.extend([".mise.*.toml", ".direnv/*.rc"].map(String::from));
     all
 }
 
@@ -98,6 +99,11 @@ fn of_name(name: &Name, parent: Option<&Name>, is_last: bool) -> Option<&'static
         && name.as_str().ends_with(".toml")
         || name.as_str().starts_with("mise") && name.is_short_with_ending("tom");
     if is_last && is_of_mise {
+        return Some(SHELL);
+    }
+    // What direnv's extension for nix keeps, and reads in with every prompt: `.direnv/flake-profile-….rc`.
+    let is_of_direnv = |parent: &Name| parent.is(".direnv") && name.ends_with(".rc");
+    if is_last && parent.is_some_and(is_of_direnv) {
         return Some(SHELL);
     }
     let is_pair = |parent: &Name| PAIRS.iter().any(|(above, known)| parent.is(above) && name.is(known));
@@ -124,15 +130,18 @@ const KINDS: &[Kind] = &[
     Kind { reason: "belongs to the agent's own configuration", are_directories: true, names: &[".agent"] },
     Kind { reason: EDITOR, are_directories: true, names: &[
         ".vscode", ".idea", ".devcontainer", ".zed", ".fleet", ".helix", ".theia", ".nova", ".vs", ".vim", ".emacs.d", ".idx", ".bsp",
-        ".externaltoolbuilders", ".sourcekit-lsp", ".metals", ".bloop",
+        ".externaltoolbuilders", ".sourcekit-lsp", ".metals", ".bloop", ".nlsp-settings", ".doom.d", ".codesandbox",
     ] },
     Kind { reason: EDITOR, are_directories: false, names: &[
         ".vimrc", "_vimrc", ".gvimrc", "_gvimrc", ".vimspector.json", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".emacs",
         ".devcontainer.json", ".kateproject", ".kakrc", ".gitpod.yml", ".gitpod.yaml", ".project", ".ycm_extra_conf.py",
         ".pylintrc", "pylintrc", "rust-toolchain.toml", "rust-toolchain", "rust-analyzer.toml", ".rust-analyzer.toml", "rust-project.json",
         ".rust-project.json", "hie.yaml", ".hie-bios", ".luarc.json", ".luarc.jsonc", ".emmyrc.json", ".merlin", "omnisharp.json", ".solargraph.yml",
+        ".neoconf.json", ".lite_project.lua", ".emacs.el", ".spacemacs", ".replit", ".stackblitzrc",
     ] },
-    Kind { reason: GIT, are_directories: true, names: &[".githooks", ".husky"] },
+    Kind { reason: GIT, are_directories: true, names: &[
+        ".githooks", ".git-hooks", ".git_hooks", ".husky", ".cargo-husky", ".lefthook", ".lefthook-local", ".trunk",
+    ] },
     Kind { reason: GIT, are_directories: false, names: &[
         ".gitconfig", ".gitmodules", ".hgrc", ".hgsub", ".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml",
         ".lefthook.yml", ".lefthook.yaml", "lefthook.toml", ".lefthook.toml", "lefthook.json", ".lefthook.json", "lefthook-local.yml", "lefthook-local.yaml",
@@ -144,25 +153,28 @@ const KINDS: &[Kind] = &[
         ".commitlintrc.ts", ".commitlintrc.cts", ".commitlintrc.mts", "captainhook.json", "captainhook.json.dist", "grumphp.yml", "grumphp.yaml",
         "grumphp.yml.dist", "grumphp.yaml.dist", "grumphp.dist.yml", "grumphp.dist.yaml", ".rusty-hook.toml", "rusty-hook.toml", "prek.toml", "hk.pkl", "hk.local.pkl",
         ".overcommit.yml", ".huskyrc", ".huskyrc.json", ".huskyrc.js", ".huskyrc.cjs", ".huskyrc.yml", ".huskyrc.yaml", ".simple-git-hooks.json", ".simple-git-hooks.js", ".simple-git-hooks.cjs",
+        ".simple-git-hooks.mjs", "simple-git-hooks.json", "simple-git-hooks.js", "simple-git-hooks.cjs", "simple-git-hooks.mjs", "husky.config.js",
+        "lefthook.jsonc", ".lefthook.jsonc", "lefthook-local.jsonc", ".lefthook-local.jsonc", ".local-overcommit.yml", ".gitlint",
     ] },
     Kind { reason: AGENT, are_directories: true, names: &[
         ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf", ".roo", ".kiro", ".amazonq", ".continue", ".cline", ".clinerules",
         ".goose", ".openhands", ".kilocode", ".crush", ".junie", ".trae", ".qwen", ".factory", ".augment", ".aider",
-        ".pi", ".vibe", ".grok", ".amp", ".qoder", ".agents",
+        ".pi", ".vibe", ".grok", ".amp", ".qoder", ".agents", ".copilot", ".codebuddy", ".iflow", ".zencoder", ".rovodev", ".kimi", ".lingma",
+        ".antigravity",
     ] },
     Kind { reason: AGENT, are_directories: false, names: &[
         ".mcp.json", ".aider.conf.yml", "opencode.json", "opencode.jsonc", ".opencode.json", ".cursorrules", ".windsurfrules", ".roorules", ".goosehints",
         "crush.json", ".crush.json", ".rules", "gptme.toml",
     ] },
-    Kind { reason: SHELL, are_directories: true, names: &[".ssh", ".gnupg", ".mise", ".bashrc.d"] },
+    Kind { reason: SHELL, are_directories: true, names: &[".ssh", ".gnupg", ".mise", ".bashrc.d", ".shadowenv.d"] },
     Kind { reason: SHELL, are_directories: false, names: &[
-        ".envrc", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".rtx.toml", ".autoenv", ".autoenv.zsh", ".autoenv_leave.zsh",
+        ".envrc", ".envrc.local", ".envrc.private", ".envrc.user", ".envrc.override", ".rvmrc", ".rbenv-vars", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".rtx.toml", ".autoenv", ".autoenv.zsh", ".autoenv_leave.zsh",
         ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
         ".zlogout", ".cshrc", ".tcshrc", ".login", ".logout", ".kshrc", ".mkshrc", ".inputrc", ".tmux.conf", ".screenrc", ".xprofile", ".xsession",
         ".xsessionrc", ".xinitrc", ".pam_environment", ".gdbinit", ".lldbinit", ".rprofile", ".renviron", ".pdbrc", ".pdbrc.py", ".pythonrc",
         ".irbrc", ".pryrc", ".rdbgrc", ".byebugrc", ".perldb", ".lazy.lua", ".iex.exs", ".ghci", ".ocamlinit", ".erlang", ".gnuplot", ".sqliterc", ".psqlrc",
         ".octaverc", ".xonshrc", ".wezterm.lua", ".lessfilter", ".mailcap", "ansible.cfg", "jupyter_notebook_config.py", "jupyter_server_config.py", "jupyter_lab_config.py", "jupyter_config.py", "ipython_config.py",
-        ".tool-versions", ".yarnrc.yml", ".yarnrc", ".pnpmfile.cjs", ".pnpmfile.mjs",
+        ".tool-versions", ".yarnrc.yml", ".yarnrc", ".pnpmfile.cjs", ".pnpmfile.mjs", ".npmrc", ".bashrc.local", ".zshrc.local", ".gdbearlyinit",
     ] },
 ];
 
@@ -172,6 +184,10 @@ const PAIRS: &[(&str, &str)] = &[
     ("direnv", "direnv.toml"), ("direnv", "direnvrc"), (".config", "mise"), (".config", "mise.toml"), ("mise", "config.toml"), ("mise", "config.local.toml"), ("mise", "conf.d"),
     (".config", "git"), (".config", "systemd"), (".config", "autostart"), (".config", "environment.d"), (".config", "fish"), (".config", "nushell"), (".config", "xonsh"), (".config", "kitty"), (".config", "wezterm"), ("share", "systemd"),
     (".config", "nvim"), (".config", "direnv"), (".config", "jj"), (".config", "hg"), (".local", "bin"), (".github", "hooks"),
+    (".config", "zsh"), (".config", "tmux"), (".config", "emacs"), (".config", "helix"), (".config", "zed"), (".config", "sway"), (".config", "hypr"),
+    (".config", "i3"), (".config", "awesome"), (".config", "alacritty"), (".config", "ghostty"), ("share", "applications"), (".yarn", "releases"),
+    (".yarn", "plugins"), (".config", "lefthook.yml"), (".config", "lefthook.yaml"), (".config", "lefthook.toml"), (".config", "lefthook.json"),
+    (".config", "lefthook-local.yml"), (".config", "lefthook-local.yaml"), (".config", "lefthook-local.toml"), (".config", "lefthook-local.json"),
     (".cargo", "config.toml"), (".cargo", "config"),
 ];
 
@@ -257,6 +273,24 @@ mod tests {
             "sub/hk.local.pkl",
             ".opencode.json",
             ".autoenv",
+            ".lefthook/pre-commit/x.sh",
+            ".lefthook-local/pre-push/x",
+            ".config/lefthook.yml",
+            ".git-hooks/pre_commit/x.rb",
+            "sub/.envrc.local",
+            ".direnv/flake-profile-0a1b.rc",
+            ".shadowenv.d/500_x.lisp",
+            ".local-overcommit.yml",
+            ".cargo-husky/hooks/pre-push",
+            ".trunk/trunk.yaml",
+            ".yarn/releases/yarn-4.0.0.cjs",
+            "sub/.npmrc",
+            ".rvmrc",
+            ".neoconf.json",
+            ".lite_project.lua",
+            ".gitlint",
+            ".copilot/mcp-config.json",
+            ".config/zsh/.zshrc",
         ] {
             assert!(reason(path).is_some(), "{path}");
         }
@@ -273,6 +307,12 @@ mod tests {
             "package.json",
             "envrc",
             ".envrc.example",
+            ".direnv/python-3.13/lib/x.py",
+            ".direnv/x",
+            ".yarn/cache/x.zip",
+            "lefthook/x",
+            ".config/lefthook",
+            ".npmignore",
             "src/.bashrc/x",
             "bin/x",
             "src/head/mod.rs",

@@ -10,7 +10,8 @@
 //! 2. A value of fewer than [`MIN_SECRET_BYTES`] bytes is not a secret but a word; replacing it would garble every text.
 //! 3. Of a secret of several lines each long one is found by itself: tools put numbers between them.
 //! 4. Where a text was cut (`…`), the rest of a secret there is also found.
-//! 5. Escapes of URLs, JSON, shells and HTML are read, whichever characters they stand for: `escapes.rs`.
+//! 5. Escapes of URLs, JSON, shells and HTML are read, whichever characters they stand for, and colours and other control characters in
+//!    the middle of a secret do not hide it: `escapes.rs`.
 //!
 //! Absent: guesses at what looks like a secret, and disguises (base64, one letter a line). What is not known is not found.
 

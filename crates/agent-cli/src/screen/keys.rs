@@ -2,6 +2,9 @@
 //!
 //! A paste ends at its mark, however long it pauses: what follows a pause is still text and no key, so no line of a paste sends a message or
 //! answers a question. Only Ctrl-C, which is a signal and no byte, gives up a paste whose end is lost.
+//!
+//! The mark that begins a paste may itself be cut by a pause (a slow line, a busy machine). An escape character alone is a key then, but the
+//! rest of the mark begins the paste all the same.
 
 use crate::failure::Failure;
 use crate::screen::edit::editor::Input;
@@ -91,6 +94,8 @@ pub(super) struct Keys {
     /// The last bytes outside of a paste.
     tail: Vec<u8>,
     paste: Option<Vec<u8>>,
+    /// How much of the mark that begins a paste is there after its first byte was taken for a key.
+    cut: usize,
     is_fresh: bool,
 }
 
@@ -115,25 +120,51 @@ impl Keys {
                 }
                 continue;
             }
-            // The parser would make one key of both, and text of what follows.
-            if *byte == ESCAPE && self.tail.last() == Some(&ESCAPE) {
-                self.parser.parse(&[], false);
-                self.keys(&mut inputs);
-            }
-            if self.tail.len() == BEGIN.len() {
-                self.tail.remove(0);
-            }
-            self.tail.push(*byte);
-            if self.tail == BEGIN {
-                // What the parser has of the mark is dropped with it.
-                (self.parser, self.tail, self.paste) = (Parser::default(), Vec::new(), Some(Vec::new()));
-            } else {
-                self.parser.parse(&[*byte], true);
-                self.keys(&mut inputs);
-            }
+            self.outside(*byte, &mut inputs);
         }
         self.is_fresh = true;
         inputs
+    }
+
+    /// A byte that is in no paste. What may be the rest of a cut mark is held back until more is known.
+    fn outside(&mut self, byte: u8, inputs: &mut Vec<Input>) {
+        if self.cut > 0 {
+            if BEGIN.get(self.cut) == Some(&byte) {
+                self.cut += 1;
+                if self.cut == BEGIN.len() {
+                    self.begin_paste();
+                }
+                return;
+            }
+            self.no_mark(inputs);
+        }
+        // The parser would make one key of both, and text of what follows.
+        if byte == ESCAPE && self.tail.last() == Some(&ESCAPE) {
+            self.parser.parse(&[], false);
+            self.keys(inputs);
+        }
+        if self.tail.len() == BEGIN.len() {
+            self.tail.remove(0);
+        }
+        self.tail.push(byte);
+        if self.tail == BEGIN {
+            self.begin_paste();
+        } else {
+            self.parser.parse(&[byte], true);
+            self.keys(inputs);
+        }
+    }
+
+    /// What the parser has of the mark is dropped with it.
+    fn begin_paste(&mut self) {
+        *self = Self { paste: Some(Vec::new()), ..Self::default() };
+    }
+
+    /// What was held back was typed.
+    fn no_mark(&mut self, inputs: &mut Vec<Input>) {
+        let held = BEGIN.get(1..self.cut).unwrap_or_default();
+        self.cut = 0;
+        held.iter().for_each(|byte| self.outside(*byte, inputs));
     }
 
     fn give_up(&mut self) {
@@ -148,9 +179,20 @@ impl Keys {
         }
         self.is_fresh = false;
         let mut inputs = Vec::new();
+        if self.cut > 1 {
+            self.no_mark(&mut inputs);
+            return inputs;
+        }
+        let begun =
+            (1..BEGIN.len()).rev().find(|length| BEGIN.get(..*length).is_some_and(|mark| self.tail.ends_with(mark)));
+        // No key is like more of the mark than its first byte.
+        if begun.is_some_and(|length| length > 1) {
+            return inputs;
+        }
         self.parser.parse(&[], false);
         self.keys(&mut inputs);
         self.tail.clear();
+        self.cut = self.cut.max(begun.unwrap_or_default());
         inputs
     }
 
@@ -225,6 +267,53 @@ mod tests {
             // Some terminals put one before a cursor key that is pressed with Alt.
             let inputs: Vec<Input> = b"\x1b\x1b[A".chunks(size).flat_map(|piece| keys.take(piece)).collect();
             assert_eq!(inputs, [key(KeyCode::Escape, Modifiers::NONE), key(KeyCode::Up, Modifiers::NONE)]);
+        }
+    }
+
+    /// Whatever stands in the paste, none of it is a key: at a question, a `y` and Enter would answer.
+    #[test]
+    fn a_paste_whose_begin_mark_is_cut_anywhere_by_pauses_is_a_paste() {
+        let bytes = b"\x1b[200~y\r\x1b[201~";
+        let paste = Input::Paste(String::from("y\r"));
+        for at in 1..BEGIN.len() {
+            // After a lone escape character, what comes before another pause is what a person typed.
+            let others = if at == 1 { BEGIN.len()..=BEGIN.len() } else { at + 1..=BEGIN.len() };
+            for second in others {
+                let mut keys = Keys::default();
+                let mut inputs = Vec::new();
+                for piece in [&bytes[..at], &bytes[at..second], &bytes[second..]] {
+                    inputs.extend(keys.take(piece));
+                    inputs.extend(keys.quiet());
+                    inputs.extend(keys.quiet());
+                }
+                inputs.retain(|input| !matches!(input, Input::PasteWaits { .. }));
+                let escape = (at == 1).then(|| key(KeyCode::Escape, Modifiers::NONE));
+                assert_eq!(inputs, escape.into_iter().chain([paste.clone()]).collect::<Vec<_>>(), "{at} {second}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_typed_after_an_escape_key_is_typed() {
+        let typed = |text: &str| text.chars().map(|c| key(KeyCode::Char(c), Modifiers::NONE)).collect::<Vec<_>>();
+        for text in ["[", "[2", "[200", "[200x", "[x", "x", "[[200"] {
+            for is_slow in [false, true] {
+                let mut keys = Keys::default();
+                let mut inputs = keys.take(b"\x1b");
+                inputs.extend(keys.quiet());
+                assert_eq!(inputs, [key(KeyCode::Escape, Modifiers::NONE)]);
+                let mut inputs = Vec::new();
+                for byte in text.bytes() {
+                    inputs.extend(keys.take(&[byte]));
+                    if is_slow {
+                        assert_eq!(keys.patience(), Some(ESCAPE_PAUSE), "what is held back is not held for long");
+                        inputs.extend(keys.quiet());
+                    }
+                }
+                inputs.extend(keys.quiet());
+                assert_eq!(inputs, typed(text), "{text} {is_slow}");
+                assert_eq!(keys.take(b"\x1b[A"), [key(KeyCode::Up, Modifiers::NONE)], "{text}");
+            }
         }
     }
 

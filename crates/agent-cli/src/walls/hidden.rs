@@ -4,9 +4,12 @@
 //! 2. `sandbox_readable` of the user's configuration shows what the list hides. Nothing of a repository does.
 //! 3. A repository hides what lies in it, and nothing else: it must not decide what commands see of the system.
 
+mod places;
+
 use crate::config::file::{UserConfig, config_home, state_home};
 use crate::failure::Failure;
 use crate::model::keys;
+use places::{BASES, BY_VARIABLE, IN_HOME, SYSTEM};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -101,6 +104,11 @@ fn usual_paths(home: Option<&Path>, variable: impl Fn(&str) -> Option<PathBuf>) 
     if let Some(home) = home {
         paths.extend(IN_HOME.iter().map(|name| home.join(name)));
     }
+    for &(name, usual) in BASES {
+        if let Some(base) = variable(name).filter(|base| base.is_absolute()) {
+            paths.extend(IN_HOME.iter().filter_map(|path| Some(base.join(Path::new(path).strip_prefix(usual).ok()?))));
+        }
+    }
     for &(name, below) in BY_VARIABLE {
         // Some of them are lists, of kubectl for instance.
         let values = variable(name).map(|value| std::env::split_paths(&value).collect::<Vec<_>>()).unwrap_or_default();
@@ -122,302 +130,6 @@ fn may_be_hidden(path: &Path, home: Option<&Path>) -> bool {
     !is_of_the_system && !is_at_the_top && !home.is_some_and(|home| home.starts_with(path))
 }
 
-/// An agent that runs as root could read them, also without its capabilities.
-const SYSTEM: &[&str] = &[
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/ssh/ssh_host_rsa_key",
-    "/etc/ssh/ssh_host_ecdsa_key",
-    "/etc/ssh/ssh_host_ed25519_key",
-    "/etc/ssl/private",
-    "/etc/wireguard",
-    "/etc/NetworkManager/system-connections",
-    "/etc/kubernetes",
-    "/etc/rancher",
-    "/var/lib/kubelet",
-    "/var/lib/docker",
-    "/var/lib/containerd",
-    "/var/spool/cron",
-    "/var/mail",
-    "/var/spool/mail",
-    "/etc/ssh/ssh_host_dsa_key",
-    "/etc/krb5.keytab",
-    "/etc/letsencrypt",
-    "/etc/ipsec.secrets",
-    "/etc/ipsec.d/private",
-    "/etc/swanctl/private",
-    "/etc/mysql/debian.cnf",
-    "/var/backups/shadow.bak",
-    "/var/backups/gshadow.bak",
-];
-
-/// Ordered by what they belong to. Files that programs need to build (Maven's `settings.xml`, Gradle's `gradle.properties`) are not hidden,
-/// though they may hold a password.
-const IN_HOME: &[&str] = &[
-    // Keys and stores of passwords.
-    ".ssh",
-    ".gnupg",
-    ".password-store",
-    ".age",
-    ".config/age",
-    ".config/sops",
-    ".config/op",
-    ".config/Bitwarden",
-    ".config/Bitwarden CLI",
-    ".config/keepassxc",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".local/share/gopass",
-    ".local/share/pass",
-    ".local/share/python_keyring",
-    ".pki",
-    ".vault-token",
-    ".putty",
-    ".vnc",
-    ".wireguard",
-    ".android/adbkey",
-    ".local/state/syncthing",
-    ".config/syncthing",
-    // Clouds.
-    ".aws",
-    ".azure",
-    ".config/gcloud",
-    ".boto",
-    ".s3cfg",
-    ".config/s3cfg",
-    ".oci",
-    ".config/oci",
-    ".config/doctl",
-    ".config/hcloud",
-    ".config/linode-cli",
-    ".config/scw",
-    ".config/flyctl",
-    ".fly",
-    ".config/netlify",
-    ".local/share/com.vercel.cli",
-    ".wrangler",
-    ".config/.wrangler",
-    ".config/configstore",
-    ".config/rclone",
-    ".config/filezilla",
-    ".filezilla",
-    ".mc",
-    ".config/mc",
-    ".config/stripe",
-    ".config/ngrok",
-    ".ngrok2",
-    ".cf",
-    ".step",
-    ".smbcredentials",
-    ".databrickscfg",
-    ".snowsql",
-    ".snowflake",
-    ".sentryclirc",
-    ".terraformrc",
-    ".terraform.d/credentials.tfrc.json",
-    ".pulumi/credentials.json",
-    ".kube",
-    ".config/helm/registry",
-    ".docker/config.json",
-    ".docker/contexts",
-    ".config/containers/auth.json",
-    // Code hosts and registries of packages.
-    ".netrc",
-    "_netrc",
-    ".authinfo",
-    ".authinfo.gpg",
-    ".netrc.gpg",
-    ".gitcookies",
-    ".wgetrc",
-    ".curlrc",
-    ".subversion/auth",
-    ".sbt/credentials",
-    ".ivy2/.credentials",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".config/gh",
-    ".config/hub",
-    ".config/glab-cli",
-    ".config/tea",
-    ".npmrc",
-    ".config/pnpm/rc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".config/pypoetry/auth.toml",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".local/share/gem/credentials",
-    ".config/composer/auth.json",
-    ".composer/auth.json",
-    ".m2/settings-security.xml",
-    ".hex/hex.config",
-    ".config/rubygems/credentials",
-    // Databases and mail.
-    ".pgpass",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".msmtprc",
-    ".config/msmtp",
-    ".mbsyncrc",
-    ".fetchmailrc",
-    ".offlineimaprc",
-    "Mail",
-    "Maildir",
-    ".thunderbird",
-    ".local/share/evolution",
-    ".config/evolution",
-    // Other agents and models.
-    ".claude",
-    ".claude.json",
-    ".codex",
-    ".gemini",
-    ".config/github-copilot",
-    ".config/openai",
-    ".config/anthropic",
-    ".local/share/opencode",
-    ".pi",
-    ".kaggle",
-    ".huggingface",
-    ".cache/huggingface/token",
-    ".cache/huggingface/stored_tokens",
-    ".config/io.datasette.llm",
-    ".config/llm/keys.json",
-    ".cursor",
-    ".continue",
-    ".codeium",
-    ".config/goose",
-    ".aider.conf.yml",
-    // What extensions of editors keep.
-    ".config/Code/User/globalStorage",
-    ".config/Code - Insiders/User/globalStorage",
-    ".config/Code - OSS/User/globalStorage",
-    ".config/VSCodium/User/globalStorage",
-    ".config/Cursor/User/globalStorage",
-    ".config/Windsurf/User/globalStorage",
-    ".vscode-server/data/User/globalStorage",
-    // Browsers and messengers.
-    ".mozilla",
-    ".config/mozilla",
-    ".librewolf",
-    ".config/google-chrome",
-    ".config/google-chrome-beta",
-    ".config/chromium",
-    ".config/BraveSoftware",
-    ".config/microsoft-edge",
-    ".config/vivaldi",
-    ".config/opera",
-    ".var/app",
-    "snap/firefox",
-    "snap/chromium",
-    ".config/Signal",
-    ".config/Slack",
-    ".config/discord",
-    ".config/Element",
-    ".local/share/TelegramDesktop",
-    // Wallets.
-    ".bitcoin",
-    ".electrum",
-    ".ethereum",
-    ".config/solana",
-    // What was typed.
-    ".bash_history",
-    ".zsh_history",
-    ".zhistory",
-    ".local/share/atuin",
-    ".local/share/fish/fish_history",
-    ".local/state/bash",
-    ".local/state/zsh",
-    ".python_history",
-    ".node_repl_history",
-    ".psql_history",
-    ".mysql_history",
-    ".rediscli_history",
-    ".sqlite_history",
-    ".lesshst",
-    ".viminfo",
-    ".local/state/nvim/shada",
-    ".local/share/nvim/shada",
-    ".ipython",
-    // The screen.
-    ".Xauthority",
-    ".ICEauthority",
-];
-
-/// A variable, and what of its value is hidden; all of it where nothing stands there.
-const BY_VARIABLE: &[(&str, &[&str])] = &[
-    ("GNUPGHOME", &[]),
-    ("PASSWORD_STORE_DIR", &[]),
-    ("AWS_CONFIG_FILE", &[]),
-    ("AWS_SHARED_CREDENTIALS_FILE", &[]),
-    ("AWS_WEB_IDENTITY_TOKEN_FILE", &[]),
-    ("AZURE_CONFIG_DIR", &[]),
-    ("CLOUDSDK_CONFIG", &[]),
-    ("GOOGLE_APPLICATION_CREDENTIALS", &[]),
-    ("KUBECONFIG", &[]),
-    ("DOCKER_CONFIG", &["config.json", "contexts"]),
-    ("REGISTRY_AUTH_FILE", &[]),
-    ("GH_CONFIG_DIR", &[]),
-    ("NETRC", &[]),
-    ("NPM_CONFIG_USERCONFIG", &[]),
-    ("npm_config_userconfig", &[]),
-    ("SOPS_AGE_KEY_FILE", &[]),
-    ("RESTIC_PASSWORD_FILE", &[]),
-    ("ANSIBLE_VAULT_PASSWORD_FILE", &[]),
-    ("HF_TOKEN_PATH", &[]),
-    ("RCLONE_CONFIG", &[]),
-    ("GOOGLE_GHA_CREDS_PATH", &[]),
-    ("AZURE_FEDERATED_TOKEN_FILE", &[]),
-    ("PSQL_HISTORY", &[]),
-    ("NODE_REPL_HISTORY", &[]),
-    ("PGPASSFILE", &[]),
-    ("TF_CLI_CONFIG_FILE", &[]),
-    ("CARGO_HOME", &["credentials", "credentials.toml"]),
-    ("CODEX_HOME", &[]),
-    ("CLAUDE_CONFIG_DIR", &[]),
-    ("HISTFILE", &[]),
-    ("XAUTHORITY", &[]),
-    (
-        "XDG_CONFIG_HOME",
-        &[
-            "gh",
-            "gcloud",
-            "git/credentials",
-            "containers/auth.json",
-            "rclone",
-            "op",
-            "sops",
-            "github-copilot",
-            "google-chrome",
-            "chromium",
-            "BraveSoftware",
-            "composer/auth.json",
-            "pypoetry/auth.toml",
-            "stripe",
-            "ngrok",
-        ],
-    ),
-    (
-        "XDG_DATA_HOME",
-        &[
-            "keyrings",
-            "kwalletd",
-            "gopass",
-            "pass",
-            "python_keyring",
-            "fish/fish_history",
-            "atuin",
-            "opencode",
-            "nvim/shada",
-        ],
-    ),
-    ("XDG_STATE_HOME", &["nvim/shada", "bash", "zsh"]),
-    ("IPYTHONDIR", &[]),
-    ("KRB5_KTNAME", &[]),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -432,6 +144,10 @@ mod tests {
             "HISTFILE" => Some(PathBuf::from("/dev/null")),
             "CODEX_HOME" => Some(PathBuf::from("/users")),
             "CLAUDE_CONFIG_DIR" => Some(PathBuf::from("/users/me")),
+            "XDG_CONFIG_HOME" => Some(PathBuf::from("/x/config")),
+            "XDG_DATA_HOME" => Some(PathBuf::from("relative")),
+            "XDG_CACHE_HOME" => Some(PathBuf::from("/x/cache")),
+            "ZDOTDIR" => Some(PathBuf::from("/users/me/.config/zsh")),
             _ => None,
         };
         let paths = usual_paths(Some(Path::new("/users/me")), variable);
@@ -444,12 +160,62 @@ mod tests {
             "/c/credentials.toml",
             "/k/one",
             "/k/two",
+            "/x/config/gh",
+            "/x/config/Signal",
+            "/users/me/.config/Signal",
+            "/x/cache/huggingface/token",
+            "/users/me/.config/zsh/.zsh_history",
         ] {
             assert!(paths.contains(&PathBuf::from(path)), "{path}");
         }
         assert!(paths.iter().all(|path| path.is_absolute()), "{paths:?}");
-        for path in ["/", "/usr", "/users/me", "/users/me/.cargo", "/dev/null"] {
+        for path in ["/", "/usr", "/users/me", "/users/me/.cargo", "/dev/null", "/x/config", "/x/cache"] {
             assert!(!paths.contains(&PathBuf::from(path)), "{path}");
+        }
+    }
+
+    /// A path within another one would be looked for in vain; and what programs need to build stays readable.
+    #[test]
+    fn each_place_is_on_the_list_once_and_no_place_of_a_build_is() {
+        for (at, path) in IN_HOME.iter().enumerate() {
+            let is_fine =
+                !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+            assert!(is_fine, "{path}");
+            let others = IN_HOME.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
+            for other in others {
+                assert!(!Path::new(path).starts_with(other), "{path} and {other}");
+            }
+            for needed in [
+                ".gitconfig",
+                ".config/git/config",
+                ".cargo/bin",
+                ".cargo/config.toml",
+                ".cargo/registry",
+                ".rustup",
+                ".local/bin",
+                ".local/lib",
+                ".local/share/uv/tools",
+                ".nvm",
+                ".npm",
+                ".cache/pip",
+                ".cache/go-build",
+                "go",
+                ".m2/settings.xml",
+                ".m2/repository",
+                ".gradle/gradle.properties",
+                ".config/pip/pip.conf",
+                ".bundle/config",
+                ".conda",
+                ".pyenv",
+                ".asdf",
+                ".local/share/mise",
+                ".config/mise",
+                ".nix-profile",
+                ".bashrc",
+                ".config/fish/config.fish",
+            ] {
+                assert!(!Path::new(needed).starts_with(path), "{path} hides {needed}");
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Starts the programs that the agent runs by itself, such as `git`, and reads their answers.
 
 use agent_core::ports::{Command, CommandRunner as _, Exit, NeverCancelled};
-use agent_exec::{Environment, Helper, Processes, SearchPath};
-use std::path::Path;
+use agent_exec::{Environment, Fence, Helper, Processes, SearchPath};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// For the agent's own programs: they find others there, too, and end with the agent, however it ends.
@@ -49,6 +49,9 @@ pub(crate) struct Question<'a> {
 /// Runs a program, and no longer than the question allows.
 pub(crate) fn ask_question(programs: &SearchPath, question: Question<'_>) -> Result<Answer, String> {
     let Question { program, arguments, directory, environment, patience, limit_bytes } = question;
+    if let Some(why) = what_git_waits_for(program, &environment) {
+        return Err(why);
+    }
     let timeout_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
     let command = Command {
         program: program.to_owned(),
@@ -80,9 +83,25 @@ pub(crate) fn ask_question(programs: &SearchPath, question: Question<'_>) -> Res
     }
 }
 
-/// What is asked ends with this program. The program of the unit tests has no helper in it and would run the tests again.
+/// A file of the user's on which git would spend all the time that it has, at every question.
+fn what_git_waits_for(program: &str, environment: &[(String, String)]) -> Option<String> {
+    let home = std::env::home_dir();
+    let config_home = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let is_file = |name: &str| matches!(name, "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM");
+    let more: Vec<PathBuf> =
+        environment.iter().filter(|(name, _)| is_file(name)).map(|(_, value)| PathBuf::from(value)).collect();
+    let is_git = Path::new(program).file_name().is_some_and(|name| name == "git");
+    is_git.then(|| agent_git::odd_users_file(home.as_deref(), config_home.as_deref(), &more)).flatten()
+}
+
+/// What is asked ends with this program, and writes nothing: an answer needs no file. Where there is no Landlock it could, as the user may. The
+/// program of the unit tests has no helper in it and would run the tests again.
 fn for_questions(programs: &SearchPath) -> Processes {
-    if cfg!(test) { Processes::new().finding_programs(programs.clone()) } else { processes(programs) }
+    let processes = if cfg!(test) { Processes::new().finding_programs(programs.clone()) } else { processes(programs) };
+    match Fence::around([]) {
+        Ok(fence) => processes.behind(fence),
+        Err(_) => processes,
+    }
 }
 
 /// What a program that was asked said.

@@ -214,3 +214,74 @@ fn a_full_disk_is_an_error_of_every_report() {
         assert!(err.contains("No space left on device"), "{arguments:?}: {err}");
     }
 }
+
+/// The same program with descriptors as a shell leaves them: `redirects` such as `>&-`.
+fn redirected(command: &Command, redirects: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec \"$0\" \"$@\" {redirects}")]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    if let Some(directory) = command.get_current_dir() {
+        shell.current_dir(directory);
+    }
+    shell.stdin(Stdio::null());
+    shell
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_output_is_an_error_of_every_report_and_the_null_device_is_none() {
+    let scratch = Scratch::new();
+    for arguments in [
+        &["doctor"][..],
+        &["tools"],
+        &["--help"],
+        &["--version"],
+        &["config", "show"],
+        &["completions", "bash"],
+        &["man"],
+        &["diagram", "session"],
+        &["commands"],
+    ] {
+        for (redirects, code) in [
+            (">&-", 1),
+            (">&- <&-", 1),
+            ("1</dev/null", 1),
+            (">&- 2>&- <&-", 1),
+            (">/dev/null", 0),
+            ("1<>/dev/null", 0),
+            (">/dev/null 2>&-", 0),
+        ] {
+            let output = redirected(&scratch.agent(arguments), redirects).output().unwrap();
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{arguments:?} {redirects}: {err}");
+            let is_said = err.contains("standard output is closed, or open for reading only");
+            assert_eq!(is_said, code == 1 && !redirects.contains("2>&-"), "{arguments:?} {redirects}: {err}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_with_its_output_closed_fails_and_its_journal_holds_no_output() {
+    for format in ["text", "json", "stream-json"] {
+        for (redirects, code) in [(">&-", 1), ("<&- >&- 2>&-", 1), ("<&- 2>&-", 0), ("<&-", 0)] {
+            let model = Model::script([Step::text("Hi.")]);
+            let scratch = Scratch::new();
+            let command = scratch.run_command(&model, &["-p", "x", "--output-format", format]);
+            let output = redirected(&command, redirects).output().unwrap();
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(code), "{format} {redirects}: {err}");
+            assert_eq!(err.contains("write the output"), redirects == ">&-", "{err}");
+            // Whatever else was opened has another number: nothing that is printed stands in it.
+            for journal in scratch.journals() {
+                let text = std::fs::read_to_string(journal).unwrap();
+                assert!(text.lines().all(|line| line.starts_with("{\"sum\":")), "{text}");
+            }
+        }
+    }
+}

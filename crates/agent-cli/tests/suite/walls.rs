@@ -13,8 +13,24 @@ pub(super) fn bash(command: &str) -> Step {
 }
 
 /// A program that leaves a mark outside of the workspace, if it is not held back.
-fn trap(canary: &Path) -> String {
-    format!("#!/bin/sh\necho \"$0\" >> '{}'\nexit 1\n", canary.display())
+/// It says so in the canary, or, behind a fence in which nothing can be written, by the permissions of the file beside it.
+pub(super) fn trap(canary: &Path) -> String {
+    let shut = shut(canary);
+    fs::write(&shut, "").unwrap();
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o600)).unwrap();
+    let (canary, shut) = (canary.display(), shut.display());
+    format!("#!/bin/sh\n{{ echo \"$0\" >> '{canary}'; }} 2>/dev/null || chmod 700 '{shut}'\nexit 1\n")
+}
+
+fn shut(canary: &Path) -> PathBuf {
+    canary.with_extension("shut")
+}
+
+/// Which traps ran.
+pub(super) fn what_ran(canary: &Path) -> String {
+    let is_opened = shut(canary).metadata().is_ok_and(|found| found.permissions().mode() & 0o100 != 0);
+    let behind_a_fence = if is_opened { "behind a fence: /git" } else { "" };
+    fs::read_to_string(canary).unwrap_or_default() + behind_a_fence
 }
 
 fn put_programs(directory: &Path, names: &[&str], canary: &Path) {
@@ -59,13 +75,13 @@ fn a_program_that_a_command_plants_is_not_run_by_the_agent() {
         let mut command = scratch.run_command(&model, &[&arguments, as_it_must_be_said()].concat());
         crate::support::Running::start(command.env("PATH", &path)).end();
         assert!(is_run || scratch.work(".venv/bin/git").exists(), "it was planted");
-        let ran = fs::read_to_string(&canary).unwrap_or_default();
+        let ran = what_ran(&canary);
         assert_eq!(ran.contains("/git"), is_run, "{place}: {ran}");
         assert!(is_run || ran.is_empty(), "{ran}");
         // What comes after the session is not caught either.
         let mut undo = scratch.agent(&["undo"]);
         crate::support::Running::start(undo.env("PATH", &path)).end();
-        let ran = fs::read_to_string(&canary).unwrap_or_default();
+        let ran = what_ran(&canary);
         assert!(is_run || ran.is_empty(), "{ran}");
     }
 }
@@ -88,7 +104,7 @@ fn a_repositorys_programs_are_not_run_at_the_start() {
                 command.args(model.flags(crate::support::Wire::Anthropic));
             }
             crate::support::Running::start(command.env("PATH", &path)).end();
-            assert!(!canary.exists(), "`{entry}` {arguments:?}: {}", fs::read_to_string(&canary).unwrap());
+            assert_eq!(what_ran(&canary), "", "`{entry}` {arguments:?}");
         }
         // The control: a shell would run it.
         let path: PathBuf = scratch.work("bin/git");
@@ -133,7 +149,7 @@ fn what_runs_unasked_by_its_name_is_not_the_workspaces_by_a_link_either() {
             let arguments = ["-p", "x", "--sandbox", "off", "--permission-mode", mode];
             let mut command = scratch.run_command(&model, &arguments);
             crate::support::Running::start(command.env("PATH", &path)).end();
-            let ran = fs::read_to_string(&canary).unwrap_or_default();
+            let ran = what_ran(&canary);
             assert_eq!(ran.is_empty(), is_planted, "{to} {mode}: {ran}");
         }
     }

@@ -15,8 +15,7 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Hidden {
     /// Each once, and where they led when the sandbox was made. A link in a writable directory can be put in another place by a command; what it led
     /// to stays hidden.
-    paths: Vec<PathBuf>,
-    absent: Mutex<Absences>,
+    paths: Mutex<Absences>,
 }
 
 impl Hidden {
@@ -25,14 +24,13 @@ impl Hidden {
         let mut paths: Vec<PathBuf> = at_first.chain(paths.iter().cloned()).collect();
         paths.sort();
         paths.dedup();
-        Self { paths, absent: Mutex::default() }
+        Self { paths: Mutex::new(Absences::new(paths)) }
     }
 
     /// What of it is there now, without links, by every path at which it is mounted. What came into being since the last command is there, too.
     pub(super) fn now(&self, mounts: &MountTable) -> Vec<PathBuf> {
-        let mut absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner);
-        let looked_for = absent.without_known(&self.paths);
-        let mut found: Vec<PathBuf> = looked_for.into_iter().filter_map(real).collect();
+        let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found: Vec<PathBuf> = paths.without_known().into_iter().filter_map(real).collect();
         let aliases: Vec<PathBuf> = found.iter().flat_map(|path| mounts.aliases(path)).collect();
         found.extend(aliases.iter().filter_map(|path| real(path)));
         found.sort();

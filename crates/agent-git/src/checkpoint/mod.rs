@@ -48,6 +48,8 @@ pub(crate) struct Turn {
     unkept: BTreeMap<String, Unkept>,
     /// Which of them changed, and the record does not say so yet.
     unnoted: BTreeSet<String>,
+    /// For how many of these the record has a number in place of names.
+    unnamed: usize,
     /// Which of them changed: those still to be reported, and those already reported.
     lost: Vec<String>,
     told: BTreeSet<String>,
@@ -179,21 +181,49 @@ impl Turn {
         if entries.is_empty() {
             return Ok(noted);
         }
-        self.append(repository, &entries, RESERVE_BYTES).map(Some)
+        self.append_or_use_reserve(repository, &entries).map(Some)
     }
 
-    /// Writes into the record which of the files that changed undo cannot restore. Room for that is reserved.
+    /// Writes into the record which of the files that changed undo cannot restore. Room for that is reserved: if it is too small for
+    /// all the names, the record says how many more there are.
     fn note_unkept(&mut self, repository: &Repository) -> io::Result<Option<String>> {
-        let mut entries = Vec::new();
-        for path in &self.unnoted {
-            let why = self.unkept.get(path).map_or("it is unknown", Unkept::why);
-            stream::unkept(&mut entries, path, why);
-        }
-        if entries.is_empty() {
+        if self.unnoted.is_empty() {
             return Ok(None);
         }
-        let record = self.append(repository, &entries, 0)?;
-        self.unnoted.clear();
+        let note = |path: &String| {
+            let mut entry = Vec::new();
+            stream::unkept(&mut entry, path, self.unkept.get(path).map_or("it is unknown", Unkept::why));
+            entry
+        };
+        let mut notes: Vec<(String, Vec<u8>)> = self.unnoted.iter().map(|path| (path.clone(), note(path))).collect();
+        let mut all: Vec<u8> = notes.iter().flat_map(|(_, entry)| entry).copied().collect();
+        stream::unnamed(&mut all, 0);
+        // With more room than there is reserved, and without touching that.
+        match self.append(repository, &all, 1) {
+            Ok(record) => {
+                self.unnoted.clear();
+                self.unnamed = 0;
+                return Ok(Some(record));
+            }
+            Err(error) if !is_full(&error) => return Err(error),
+            Err(_) if self.unnamed == self.unnoted.len() => return Ok(None),
+            Err(_) => {}
+        }
+        // Most names fit if the short ones come first.
+        notes.sort_by_key(|(_, entry)| entry.len());
+        let (mut fitting, mut named) = (Vec::new(), BTreeSet::new());
+        for (path, entry) in notes {
+            if (fitting.len() + entry.len()) as u64 > RESERVE_BYTES - AROUND_NOTES_BYTES {
+                break;
+            }
+            fitting.extend(entry);
+            named.insert(path);
+        }
+        let unnamed = self.unnoted.len() - named.len();
+        stream::unnamed(&mut fitting, unnamed);
+        let record = self.append(repository, &fitting, 0)?;
+        self.unnoted.retain(|path| !named.contains(path));
+        self.unnamed = unnamed;
         Ok(Some(record))
     }
 
@@ -224,7 +254,7 @@ impl Turn {
         }
         let noted = self.note_unkept(repository)?;
         has_changes |= noted.is_some();
-        let record = if entries.is_empty() { noted } else { Some(self.append(repository, &entries, RESERVE_BYTES)?) };
+        let record = if entries.is_empty() { noted } else { Some(self.append_or_use_reserve(repository, &entries)?) };
         for (path, seen) in settled {
             match seen {
                 Some(seen) => drop(self.paths.insert(path, seen)),
@@ -253,6 +283,14 @@ impl Turn {
     pub(crate) fn end(&mut self, repository: &Repository) {
         if let Some(name) = self.name.as_ref().filter(|_| std::mem::take(&mut self.has_only_begun)) {
             drop(repository.own.remove(&record_of(name)));
+        }
+    }
+
+    /// How the agent left files, on a full disk in the room that is reserved: without it undo would restore nothing of what is kept.
+    fn append_or_use_reserve(&mut self, repository: &Repository, entries: &[u8]) -> io::Result<String> {
+        match self.append(repository, entries, RESERVE_BYTES) {
+            Err(error) if is_full(&error) => self.append(repository, entries, 0),
+            appended => appended,
         }
     }
 
@@ -366,9 +404,15 @@ pub(crate) fn is_name(name: &str) -> bool {
     name.split_once('-').is_some_and(|(time, process)| is_number(time) && is_number(process))
 }
 
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// The folder of the agent among git's own files.
 pub(crate) const FOLDER: &str = "agent";
-/// Kept free after a record: enough to note some ten files when the disk is full.
-const RESERVE_BYTES: u64 = 4096;
+/// Kept free after a record: enough to note some hundred files when the disk is full, or one with the longest path.
+const RESERVE_BYTES: u64 = 16 * 1024;
+/// Of that, what the beginning of a record and its seals may need.
+const AROUND_NOTES_BYTES: u64 = 1024;
 /// A longer record is not read: what is remembered of a turn is bounded.
 const RECORD_LIMIT_BYTES: u64 = 1024 * 1024 * 1024;

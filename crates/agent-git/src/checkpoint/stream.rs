@@ -8,6 +8,7 @@
 //! before-absent/src%2Fb%2Ers   it was not there
 //! before-mode/src%2Fa%2Ers     who might read and write it, where that is not the usual
 //! unkept/src%2Fc%2Ers          it changed, and why it is not known how it was
+//! unnamed/files                how many more such files there are, for whose names the full disk had no room
 //! after/…, after-absent/…      how the agent left it
 //! between/0%2Fsrc%2Fd%2Ers     what someone else made of it between two of the agent's changes; the number counts these within the turn
 //! between-absent/…             they removed it
@@ -22,6 +23,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// References of this kind belong to one working tree and are not fetched or pushed.
 pub(super) const TURNS: &str = "refs/worktree/agent/turns/";
 
+const UNNAMED: &str = "unnamed/files";
 const COMMITTER: &str = "committer agent <agent@localhost> ";
 
 /// When a file was so.
@@ -53,6 +55,8 @@ pub(super) enum Place {
     Mode(String),
     /// A file that changed and whose content was not kept.
     Unkept(String),
+    /// How many more of these there are.
+    Unnamed,
     /// A file that someone else changed between two of the agent's changes, with the number of this change, and whether they left it there.
     Between(usize, String, bool),
     /// A command.
@@ -72,6 +76,7 @@ impl Place {
             "after-absent" => Self::Absent(When::After, unescape(rest)?),
             "before-mode" => Self::Mode(unescape(rest)?),
             "unkept" => Self::Unkept(unescape(rest)?),
+            "unnamed" => Self::Unnamed,
             "between" | "between-absent" => {
                 let rest = unescape(rest)?;
                 let (number, path) = rest.split_once('/')?;
@@ -187,6 +192,14 @@ pub(super) fn mode(out: &mut Vec<u8>, path: &str, mode: Option<u32>) {
 /// Stores why it is not known how a file was that changed.
 pub(super) fn unkept(out: &mut Vec<u8>, path: &str, why: &str) {
     store(out, "100644", &format!("unkept/{}", escape(path)), why.as_bytes());
+}
+
+/// Stores how many more such files there are, or that there are none.
+pub(super) fn unnamed(out: &mut Vec<u8>, count: usize) {
+    match count {
+        0 => remove(out, UNNAMED),
+        count => store(out, "100644", UNNAMED, count.to_string().as_bytes()),
+    }
 }
 
 /// Stores what someone else made of a path between two of the agent's changes. The number counts these within the turn.

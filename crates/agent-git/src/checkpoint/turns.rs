@@ -28,6 +28,8 @@ pub(crate) struct Change {
     pub(crate) mixed: BTreeMap<String, BTreeMap<usize, bool>>,
     /// Files that changed and whose content was not kept, and why.
     pub(crate) unkept: BTreeMap<String, String>,
+    /// How many more of these there are, whose names were not kept either.
+    pub(crate) unnamed: usize,
     /// Commands that ran; what they changed is not known.
     pub(crate) commands: Vec<String>,
 }
@@ -92,7 +94,12 @@ pub(crate) async fn load(git: &Git<'_>, turn: &str) -> Result<Change, ImportErro
                 loaded.seals.push(seal);
                 continue;
             }
-            Place::Present(..) | Place::Mode(_) | Place::Unkept(_) | Place::Between(..) | Place::Command => {}
+            Place::Present(..)
+            | Place::Mode(_)
+            | Place::Unkept(_)
+            | Place::Unnamed
+            | Place::Between(..)
+            | Place::Command => {}
         }
         wanted_bytes += size.parse::<u64>().unwrap_or(0);
         wanted.push(Wanted { mode: mode.to_owned(), id: id.to_owned(), name: name.to_owned(), place });
@@ -167,6 +174,8 @@ impl Change {
                 self.modes.extend(mode.map(|mode| (path, mode & 0o777)));
             }
             Place::Unkept(path) => drop(self.unkept.insert(path, text())),
+            // There is at least one, whatever stands there.
+            Place::Unnamed => self.unnamed = text().parse().unwrap_or(1),
             Place::Between(number, path, is_there) => {
                 self.mixed.entry(path).or_default().insert(number, is_there);
             }

@@ -42,9 +42,17 @@ impl Repository {
 fn found_instead(tree: &Tree, path: &str, expected: FileType) -> Option<String> {
     let stat = tree.stat(path);
     let bytes = stat.as_ref().map_or(0, |found| u64::try_from(found.st_size).unwrap_or(u64::MAX));
+    let names = stat.as_ref().map_or(1, |found| found.st_nlink);
     let found = match stat.map(|found| FileType::from_raw_mode(found.st_mode)) {
         Ok(FileType::RegularFile) if expected == FileType::RegularFile && bytes > most_bytes(path) => {
             return Some(refused(tree, path, &format!("has {bytes} bytes, more than git ever writes")));
+        }
+        Ok(FileType::RegularFile) if expected == FileType::RegularFile && path.starts_with("logs/") && names > 1 => {
+            return Some(refused(
+                tree,
+                path,
+                "has another name, a hard link, and git would write to both; copy it over itself",
+            ));
         }
         Ok(kind) if kind == expected => return None,
         Ok(FileType::Symlink) => "is a symbolic link",

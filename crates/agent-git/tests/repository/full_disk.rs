@@ -46,6 +46,58 @@ fn inside_a_namespace() {
             assert!(Command::new("umount").arg(&place).status().unwrap().success());
         }
     }
+    for (files, path_bytes) in [(1, 3_000), (5, 3_000), (40, 900), (600, 60), (3, 60)] {
+        let mount = ["-t", "tmpfs", "-o", "size=16m", "none"];
+        assert!(Command::new("mount").args(mount).arg(&place).status().unwrap().success());
+        many_files_on_a_full_disk(&place, files, path_bytes);
+        assert!(Command::new("umount").arg(&place).status().unwrap().success());
+    }
+}
+
+/// Every file that undo does not take back is named or counted, whatever room is left for names.
+fn many_files_on_a_full_disk(place: &Path, files: usize, path_bytes: usize) {
+    let repo = Repo::new().unwrap();
+    let folder = vec!["\u{e9}".repeat(100); path_bytes / 200].join("/");
+    let paths: Vec<String> =
+        (0..files).map(|number| format!("{folder}/f{number}.txt").trim_start_matches('/').to_owned()).collect();
+    for path in &paths {
+        fs::create_dir_all(repo.project.join(path).parent().unwrap()).unwrap();
+        repo.write(path, &"the user's\n".repeat(800));
+    }
+    let config = HooksConfig { auto_commit: false, ..repo.config() };
+    let agent = Agent::new(config.clone());
+    agent.hooks.turn_started();
+    agent.change("a.rs", Some("a2\n"));
+    let filler = place.join("filler");
+    fill(&filler);
+    for path in &paths {
+        agent.announce(path);
+        agent.begin();
+        let file = fs::OpenOptions::new().write(true).open(repo.project.join(path)).unwrap();
+        (&file).write_all(b"the agent's").unwrap();
+    }
+    let changed: Vec<&str> = ["a.rs"].into_iter().chain(paths.iter().map(String::as_str)).collect();
+    agent.check(&changed);
+    drop(agent);
+    fs::remove_file(filler).unwrap();
+    let undone = wait(undo(&config, &TestRunner::default(), 1, &Signal(false))).unwrap();
+    let named = undone.left.iter().filter(|(path, _)| paths.contains(path)).count();
+    let counted: usize = undone
+        .left
+        .iter()
+        .filter(|(path, _)| !paths.contains(path))
+        .map(|(text, _)| match text.split_once(' ').unwrap() {
+            ("one", "more file") => 1,
+            (count, "more files") => count.parse().unwrap(),
+            _ => panic!("{text}"),
+        })
+        .sum();
+    let case = format!("{files} files of {path_bytes} bytes: {named} named, {counted} counted");
+    assert_eq!(named + counted, files, "{case}");
+    // All that fits in the room is named: of a few there is no number.
+    assert_eq!(counted > 0, files * path_bytes > 14_000, "{case}");
+    assert!(named > 0, "{case}");
+    assert_eq!(undone.restored, ["a.rs"], "{case}");
 }
 
 fn turn_on_a_full_disk(place: &Path, free_kib: usize, is_one_batch: bool) {

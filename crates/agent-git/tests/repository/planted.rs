@@ -153,6 +153,24 @@ fn links_and_odd_files_among_gits_own_are_refused() {
     }
 }
 
+/// Git adds to a log where it lies, by whatever other name. What git replaces may have other names: a copy of the repository by hard links.
+#[test]
+fn logs_with_another_name_are_refused_and_other_files_are_not() {
+    for (place, is_refused) in
+        [("logs/HEAD", true), ("logs/refs/heads/main", true), ("config", false), ("index", false), ("HEAD", false)]
+    {
+        let Some(repo) = Repo::new() else { return };
+        let outside = outside(&repo);
+        let agent = repo.agent();
+        let path = repo.project.join(".git").join(place);
+        fs::hard_link(&path, outside.join("other")).unwrap();
+        let before = files(&outside);
+        let notes = change(&agent, "a2\n");
+        assert_eq!(files(&outside), before, "{place}: {notes:?}");
+        assert_eq!(notes.iter().any(|note| note.contains("has another name, a hard link")), is_refused, "{notes:?}");
+    }
+}
+
 /// A file with holes in it costs nothing to make, and git would read all of it.
 #[test]
 fn files_among_gits_own_without_an_end_are_refused() {

@@ -107,10 +107,10 @@ impl<'w> Frames<'w> {
         }
     }
 
-    /// The rule by which an entry must not be shown, by its own path or by the one that it was mounted from.
+    /// The rule by which an entry must not be shown, by its own path or by another that leads to it.
     pub(super) fn rule_over<'r>(&self, path: &str, watch: &'r Watch) -> Option<&'r Rule> {
-        let by_origin = || watch.excluded(self.judge.other_name(Path::new(path))?.to_str()?);
-        watch.excluded(path).or_else(by_origin)
+        let by_other_name = || self.judge.names_for_rules(path).iter().find_map(|name| watch.excluded(name));
+        watch.excluded(path).or_else(|| watch.excludes().then(by_other_name).flatten())
     }
 
     /// Goes down into a directory.

@@ -13,6 +13,7 @@ mod path;
 mod places;
 mod protected;
 mod record;
+mod spellings;
 mod temporary;
 
 pub(crate) use change::{Done, Staged};
@@ -133,7 +134,7 @@ impl Workspace {
     fn is_closed_place(&self, real: &Path, passed: &[Identity]) -> bool {
         let judge = self.judge();
         judge.of(real, passed).contains(&What::Closed)
-            || judge.other_name(real).is_some_and(|name| closed::is_closed(&name, &self.closed))
+            || judge.other_names(real).iter().any(|name| closed::is_closed(name, &self.closed))
     }
 
     /// The same for an entry of a directory that is walked.
@@ -197,8 +198,10 @@ impl Workspace {
         }
         // A rule over files holds for them wherever they are mounted.
         let meant = self.real_path(&path).unwrap_or_else(|| path.clone());
-        paths
-            .extend(self.judge().other_name(meant.as_path()).and_then(|name| name.into_os_string().into_string().ok()));
+        let others = self.judge().other_names(meant.as_path()).into_iter();
+        paths.extend(others.filter_map(|name| name.into_os_string().into_string().ok()));
+        let spellings: Vec<String> = paths.iter().flat_map(|path| spellings::of(&self.root, path)).collect();
+        paths.extend(spellings);
         let is_closed = |path: &String| {
             self.is_closed(path) || self.is_closed_place(Path::new(path), &self.passed_by(Path::new(path)))
         };
@@ -229,8 +232,9 @@ impl Workspace {
             What::Closed => None,
         });
         let by_name = || {
-            let name = judge.other_name(real.as_path())?;
-            protected::reason(&RelativePath::from_real(&name)?, &self.protected)
+            let names = judge.other_names(real.as_path()).into_iter().chain(judge.names_outside(real.as_path()));
+            let reason = |name: &Path| protected::reason(&RelativePath::from_real(name)?, &self.protected);
+            { names }.find_map(|name| reason(name.strip_prefix("/").unwrap_or(&name)))
         };
         match host.or_else(by_name) {
             Some(reason) => Err(FileError::Protected { path: path.to_string(), reason }),

@@ -7,10 +7,11 @@
 //!    stay.
 //! 3. What a tool passes is compared, directory by directory as they were entered.
 //! 4. A workspace that is in a place is a part of it.
-//! 5. A part of a place can be mounted, and nothing that is passed tells. The table of mounts does, and says which name it has elsewhere.
+//! 5. A part of a place can be mounted, and nothing that is passed tells. The table of mounts does, and says which names it has elsewhere.
 
 use super::closed;
 use super::descend::Identity;
+use super::spellings;
 use agent_exec::{Location, MountTable};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
@@ -112,12 +113,24 @@ impl Judge<'_> {
         let known = [self.at_first, &self.now].into_iter().filter_map(|known| known.within.get(&directory)).flatten();
         known.into_iter().any(is_closed)
             || self.by_mount(real).contains(&What::Closed)
-            || self.other_name(real).is_some_and(|name| closed::is_closed(&name, &[]))
+            || self.other_names(real).iter().any(|name| closed::is_closed(name, &[]))
     }
 
-    /// The name that something has where it was mounted from: in the workspace, or else in its file system.
-    pub(crate) fn other_name(&self, real: &Path) -> Option<PathBuf> {
-        self.mounts.as_ref()?.origin(&self.root, &self.root.join(real))
+    /// The other names that something has in the workspace, and the one where it was mounted from: there, or else in its file system.
+    pub(crate) fn other_names(&self, real: &Path) -> Vec<PathBuf> {
+        self.mounts.as_ref().map_or_else(Vec::new, |mounts| mounts.names(&self.root, &self.root.join(real)))
+    }
+
+    /// The other names by which rules hold for something: those of [`other_names`](Self::other_names), and other spellings.
+    pub(crate) fn names_for_rules(&self, path: &str) -> Vec<String> {
+        let names =
+            self.other_names(Path::new(path)).into_iter().filter_map(|name| name.into_os_string().into_string().ok());
+        names.chain(spellings::of(&self.root, path)).collect()
+    }
+
+    /// The other names of what is mounted in the workspace, outside of it.
+    pub(crate) fn names_outside(&self, real: &Path) -> Vec<PathBuf> {
+        self.mounts.as_ref().map_or_else(Vec::new, |mounts| mounts.names_outside(&self.root, &self.root.join(real)))
     }
 
     fn by_mount(&self, real: &Path) -> Vec<What> {

@@ -67,6 +67,7 @@ pub(crate) fn letters(text: &str) -> String {
     for letter in text.chars().filter(|letter| !is_invisible(*letter)) {
         match letter {
             'ſ' => folded.push('s'),
+            'ς' => folded.push('σ'),
             'ß' | 'ẞ' => folded.push_str("ss"),
             'ﬀ' => folded.push_str("ff"),
             'ﬁ' => folded.push_str("fi"),
@@ -105,12 +106,18 @@ pub(crate) fn is_short_for(name: &str, long: &str) -> bool {
     let letters = |text: &str, most: usize| -> String {
         text.chars().filter(|letter| *letter != '.' && *letter != ' ').take(most).collect()
     };
-    let is_numbered = start == letters(stem, 7usize.saturating_sub(number.len()));
-    let is_hashed = start.len() == 6
-        && start.is_char_boundary(2)
-        && start[..2] == letters(stem, 2)
-        && start[2..].bytes().all(|byte| byte.is_ascii_hexdigit());
-    (is_numbered || is_hashed) && ending == letters(long_ending, 3)
+    // In a short name `_` stands for what is in no code page, and for some signs.
+    let is_letter = |(short, long): (char, char)| {
+        short == long || short == '_' && (!long.is_ascii() || matches!(long, '+' | ',' | ';' | '=' | '[' | ']'))
+    };
+    let is_of = |short: &str, long: &str| {
+        short.chars().count() == long.chars().count() && short.chars().zip(long.chars()).all(is_letter)
+    };
+    let is_numbered = is_of(start, &letters(stem, 7usize.saturating_sub(number.len())));
+    let is_hashed = start.chars().count() == 6
+        && is_of(&start.chars().take(2).collect::<String>(), &letters(stem, 2))
+        && start.chars().skip(2).all(|letter| letter.is_ascii_hexdigit());
+    (is_numbered || is_hashed) && is_of(ending, &letters(long_ending, 3))
 }
 
 #[cfg(test)]
@@ -156,6 +163,10 @@ mod tests {
             ("opencod~1.jso", "opencode.json"),
             ("openc~12.jso", "opencode.json"),
             ("mcp~1.jso", ".mcp.json"),
+            ("geh_im~1", "geh\u{e9}imnis"),
+            ("geh\u{e9}im~1", "geh\u{e9}imnis"),
+            ("a_b~1.t_t", "a+b.t\u{fc}t"),
+            ("__1a2b~1", "\u{4e2d}\u{6587}x"),
         ] {
             assert_eq!(is_short_for(short, long), !short.starts_with("opencod~"), "{short} {long}");
         }
@@ -166,6 +177,8 @@ mod tests {
             ("gitx~1", ".git"),
             ("mcp~1.txt", ".mcp.json"),
             ("~1", ".git"),
+            ("g_t~1", ".git"),
+            ("geh_im~1", "geheimnis"),
         ] {
             assert!(!is_short_for(short, long), "{short} {long}");
         }

@@ -1,17 +1,21 @@
-//! Reads the escapes of URLs, of JSON and shells, and of HTML, each by itself or mixed, so that a secret is found whichever of its
-//! characters are escaped and in whichever way.
+//! Reads the escapes of URLs, of JSON and shells, and of HTML, and leaves out what only a terminal acts on, each by itself or mixed. So a
+//! secret is found whichever of its characters are escaped and in whichever way, and wherever a colour begins or ends in it.
 //!
 //! ```text
 //! %2f %2F                                 URL, either case
 //! \u002b \u{2b} \x2b \053 \/ \n           JSON, programming languages, shells
 //! &amp; &#43; &#x2b;                      HTML
+//! ESC [ 31 m, ESC ] … BEL, a BS a         terminals, overstriking, other control characters: `controls.rs`
 //! ```
 //!
 //! A text is read from left to right once, so the cost is linear. What is not an escape is taken as it is. A value above one byte is taken
 //! as its UTF-8.
 
+mod controls;
+
 use alloc::string::String;
 use alloc::vec::Vec;
+use controls::{control, is_control, open_control, overstruck};
 use core::ops::Range;
 
 /// A text without its escapes. Bytes above ASCII stand for themselves as the characters of these numbers, so that halves of a character are
@@ -19,95 +23,121 @@ use core::ops::Range;
 #[derive(Debug)]
 pub(super) struct Unescaped {
     pub(super) text: String,
-    /// For each byte of it where its origin begins in the text that was read, and at last where that ends.
-    origins: Vec<usize>,
+    /// For each byte of it where its origin begins and ends in the text that was read.
+    origins: Vec<(usize, usize)>,
+    /// The length of the text that was read.
+    end: usize,
 }
 
 impl Unescaped {
     /// As it is.
     pub(super) fn of(text: &str) -> Self {
-        let mut out = Self { text: String::with_capacity(text.len()), origins: Vec::with_capacity(text.len() + 1) };
-        text.bytes().enumerate().for_each(|(at, byte)| out.push(byte, at));
-        out.origins.push(text.len());
+        let mut out = Self::empty(text.len(), text.len());
+        text.bytes().enumerate().for_each(|(at, byte)| out.push(byte, (at, at + 1)));
         out
     }
 
+    fn empty(bytes: usize, end: usize) -> Self {
+        Self { text: String::with_capacity(bytes), origins: Vec::with_capacity(bytes), end }
+    }
+
     /// The same with one level of escapes read; `None` if it has none.
-    pub(super) fn next(&self) -> Option<Self> {
-        let bytes: Vec<(u8, usize)> = self
-            .text
-            .char_indices()
-            .map(|(at, sign)| (u8::try_from(u32::from(sign)).unwrap_or(b'?'), self.origin(at)))
-            .collect();
-        let mut out = Self { text: String::with_capacity(self.text.len()), origins: Vec::new() };
+    fn next(&self) -> Option<Self> {
+        self.read(escape)
+    }
+
+    /// The same without what a terminal shows nothing of; `None` if there is none of it.
+    fn shown(&self) -> Option<Self> {
+        self.read(|rest| {
+            let byte = |at: usize| rest.get(at).map(|(byte, _)| *byte);
+            Some((Value::Nothing, overstruck(byte).or_else(|| control(byte))?))
+        })
+    }
+
+    fn read(&self, escape: impl Fn(&[Origin]) -> Option<(Value, usize)>) -> Option<Self> {
+        let byte = |sign: char| u8::try_from(u32::from(sign)).unwrap_or(b'?');
+        let bytes: Vec<Origin> = self.text.char_indices().map(|(at, sign)| (byte(sign), self.origin(at))).collect();
+        let mut out = Self::empty(self.text.len(), self.end);
         let (mut rest, mut is_changed) = (&*bytes, false);
         while let Some(((first, origin), behind)) = rest.split_first() {
-            rest = match escape(rest) {
-                Some((value, length)) => {
-                    is_changed = true;
-                    let mut buffer = [0; 4];
-                    match value {
-                        Value::Byte(byte) => out.push(byte, *origin),
-                        Value::Sign(sign) => {
-                            sign.encode_utf8(&mut buffer).bytes().for_each(|byte| out.push(byte, *origin));
-                        }
-                    }
-                    rest.get(length..).unwrap_or_default()
-                }
-                None => {
-                    out.push(*first, *origin);
-                    behind
-                }
+            let Some((value, length)) = escape(rest) else {
+                out.push(*first, *origin);
+                rest = behind;
+                continue;
             };
+            is_changed = true;
+            let last = rest.get(length - 1).map_or(origin.1, |(_, (_, end))| *end);
+            let whole = (origin.0, last);
+            match value {
+                Value::Byte(byte) => out.push(byte, whole),
+                Value::Sign(sign) => sign.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push(byte, whole)),
+                Value::Nothing => {}
+            }
+            rest = rest.get(length..).unwrap_or_default();
         }
-        out.origins.push(self.origin(self.text.len()));
         is_changed.then_some(out)
     }
 
     /// Where a part of it is in the text that was read.
     pub(super) fn origin_of(&self, part: Range<usize>) -> Range<usize> {
-        self.origin(part.start)..self.origin(part.end)
+        let start = self.origin(part.start).0;
+        let end = part.end.checked_sub(1).filter(|last| *last >= part.start).map_or(start, |last| self.origin(last).1);
+        start..end
     }
 
-    fn origin(&self, at: usize) -> usize {
-        self.origins.get(at).or(self.origins.last()).copied().unwrap_or_default()
+    fn origin(&self, at: usize) -> (usize, usize) {
+        self.origins.get(at).copied().unwrap_or((self.end, self.end))
     }
 
-    fn push(&mut self, byte: u8, origin: usize) {
+    fn push(&mut self, byte: u8, origin: (usize, usize)) {
         let sign = char::from(byte);
         self.text.push(sign);
         self.origins.extend(core::iter::repeat_n(origin, sign.len_utf8()));
     }
 }
 
-/// Every level of escapes of a text, the plain text not among them.
+/// A byte, and where its origin begins and ends.
+type Origin = (u8, (usize, usize));
+
+/// Every level of escapes of a text, the plain text not among them; and what a terminal shows of each of these and of the text, whose
+/// escapes are read once more. What it does not show is looked at as well: a link may have a secret in its address.
 pub(super) fn levels(text: &str) -> Vec<Unescaped> {
-    let mut all = Vec::new();
-    if !text.contains(BEGINNINGS) {
-        return all;
+    if !text.contains(|sign| BEGINNINGS.contains(&sign) || is_control(sign)) {
+        return Vec::new();
     }
-    let mut next = Unescaped::of(text).next();
-    while let Some(level) = next {
-        next = if all.len() + 1 < MOST_LEVELS { level.next() } else { None };
-        all.push(level);
+    let plain = Unescaped::of(text);
+    let mut all = levels_of(&plain);
+    let shown: Vec<Unescaped> = all.iter().filter_map(Unescaped::shown).collect();
+    all.extend(shown);
+    if let Some(plain) = plain.shown() {
+        all.extend(levels_of(&plain));
+        all.push(plain);
     }
     all
+}
+
+fn levels_of(plain: &Unescaped) -> Vec<Unescaped> {
+    core::iter::successors(plain.next(), Unescaped::next).take(MOST_LEVELS).collect()
 }
 
 /// Where escapes begin near the end of a text, also of other escapes, that may not be all there.
 pub(super) fn open_escapes(text: &str) -> Vec<usize> {
     let tail = (0..=text.len().saturating_sub(LONGEST_OPEN)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let signs = text.get(tail..).unwrap_or_default().match_indices(BEGINNINGS);
-    signs.map(|(at, _)| tail + at).collect()
+    let mut all: Vec<usize> = signs.map(|(at, _)| tail + at).chain(open_control(text)).collect();
+    all.sort_unstable();
+    all
 }
 
 enum Value {
     Byte(u8),
     Sign(char),
+    /// For what a terminal shows nothing of.
+    Nothing,
 }
 
 /// What the escape at the beginning stands for, and its length.
-fn escape(rest: &[(u8, usize)]) -> Option<(Value, usize)> {
+fn escape(rest: &[Origin]) -> Option<(Value, usize)> {
     let byte = |at: usize| rest.get(at).map(|(byte, _)| *byte);
     match byte(0)? {
         b'%' => {
@@ -134,6 +164,8 @@ fn escape(rest: &[(u8, usize)]) -> Option<(Value, usize)> {
                 let (value, _) = number(rest, 1, 3, 8).filter(|(_, digits)| *digits == 3)?;
                 Some((Value::Byte(u8::try_from(value).ok()?), 4))
             }
+            b'e' | b'E' => Some((Value::Byte(0x1b), 2)),
+            b'b' => Some((Value::Byte(0x08), 2)),
             b'n' => Some((Value::Byte(b'\n'), 2)),
             b'r' => Some((Value::Byte(b'\r'), 2)),
             b't' => Some((Value::Byte(b'\t'), 2)),
@@ -145,7 +177,7 @@ fn escape(rest: &[(u8, usize)]) -> Option<(Value, usize)> {
 }
 
 /// `\u002b`, and two of them for one character.
-fn unit(rest: &[(u8, usize)]) -> Option<(Value, usize)> {
+fn unit(rest: &[Origin]) -> Option<(Value, usize)> {
     let four = |at: usize| number(rest, at, 4, 16).filter(|(_, digits)| *digits == 4).map(|(value, _)| value);
     let first = four(2)?;
     if let Some(sign) = char::from_u32(first) {
@@ -158,7 +190,7 @@ fn unit(rest: &[(u8, usize)]) -> Option<(Value, usize)> {
 }
 
 /// `&amp;`, `&#43;`, `&#x2b;`; the number also without its semicolon.
-fn entity(rest: &[(u8, usize)]) -> Option<(Value, usize)> {
+fn entity(rest: &[Origin]) -> Option<(Value, usize)> {
     let byte = |at: usize| rest.get(at).map(|(byte, _)| *byte);
     if byte(1) == Some(b'#') {
         let is_hex = matches!(byte(2), Some(b'x' | b'X'));
@@ -174,7 +206,7 @@ fn entity(rest: &[(u8, usize)]) -> Option<(Value, usize)> {
 }
 
 /// A number of some digits at most, and how many there are.
-fn number(rest: &[(u8, usize)], from: usize, most: usize, radix: u32) -> Option<(u32, usize)> {
+fn number(rest: &[Origin], from: usize, most: usize, radix: u32) -> Option<(u32, usize)> {
     let digits = rest.iter().skip(from).take(most).map_while(|(byte, _)| char::from(*byte).to_digit(radix));
     let (mut value, mut count) = (0_u32, 0);
     for digit in digits {
@@ -188,8 +220,8 @@ fn number(rest: &[(u8, usize)], from: usize, most: usize, radix: u32) -> Option<
 const BEGINNINGS: [char; 3] = ['%', '\\', '&'];
 /// Escapes of escapes: JSON in JSON, a URL in HTML.
 const MOST_LEVELS: usize = 3;
-/// The longest that is waited for: half of a pair, or of an escape's escape.
-const LONGEST_OPEN: usize = 24;
+/// The longest that is waited for: half of a pair, of an escape's escape, or of a colour whose first sign is escaped.
+const LONGEST_OPEN: usize = 32;
 const LONGEST_NAME: usize = 6;
 /// The signs of ASCII that have names in HTML.
 #[rustfmt::skip]

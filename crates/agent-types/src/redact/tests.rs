@@ -65,9 +65,105 @@ fn escaped_characters_are_found_in_whichever_way() {
 fn escapes_cost_no_more_than_their_length() {
     let redactor =
         Redactor::new(["%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"]);
-    for piece in ["%61", "%25", "\\", "&#97", "&amp;", "a%"] {
-        let text = piece.repeat(300_000);
+    for piece in [
+        "%61", "%25", "\\", "&#97", "&amp;", "a%", "\x1b", "\x1b[", "\x1b[1;", "\x1b]x", "\u{9b}", "\u{9d}a", "a\x08",
+        "\x08", "\\u001b[",
+    ] {
+        let text = piece.repeat(60_000);
         assert_eq!(redactor.redacted(&text), text);
+    }
+}
+
+/// A colour may begin or end at any place of it, raw or as something else wrote it.
+#[test]
+fn a_secret_with_what_terminals_act_on_in_it_is_found() {
+    let secret = "sk-live/0123456789";
+    let redactor = Redactor::new([secret]);
+    let long_link = format!("\x1b]8;;https://example.org/{}\x1b\\", "x".repeat(300));
+    for control in [
+        "\x1b[31m",
+        "\x1b[01;31m\x1b[K",
+        "\x1b[m\x1b[K",
+        "\x1b[38;2;255;255;255;48;2;10;10;10m",
+        "\x1b[4:3m",
+        "\x1b[?25l",
+        "\x1b[0 q",
+        "\u{9b}31m",
+        "\x1b(B",
+        "\x1b7",
+        "\x1b]0;title\x07",
+        "\x1b]8;;https://x/\x1b\\",
+        "\u{9d}8;;x\u{9c}",
+        &long_link,
+        "\x1bP1$r0m\x1b\\",
+        "\0",
+        "\x07",
+        "\x0e\x0f",
+        "\u{7f}",
+        "\u{85}",
+        "x\x08",
+        "_\x08",
+        "\u{fc}\x08",
+        "\\u001b[31m",
+        "\\x1b[31m",
+        "\\033[01;31m\\033[K",
+        "\\e[31m",
+        "\\u{1b}[31m",
+        "\\\\u001b[1m",
+    ] {
+        for (at, _) in secret.char_indices().skip(1) {
+            let split = [&secret[..at], control, &secret[at..]].concat();
+            assert_eq!(redactor.redacted(&["<", &split, ">"].concat()), "<[redacted]>", "{split:?}");
+            // Around it everything stays.
+            let around = ["<", control, "/", &split, control, ">"].concat();
+            assert_eq!(redactor.redacted(&around), ["<", control, "/[redacted]", control, ">"].concat(), "{split:?}");
+            // In pieces: nothing of it is settled before it is whole, wherever the piece ends.
+            if control.ends_with('\x08') && !control.starts_with('_') {
+                continue;
+            }
+            for (end, _) in split.char_indices().skip(1).step_by(1 + split.len() / 60) {
+                let beginning = ["x ", &split[..end]].concat();
+                assert!(redactor.settled_bytes(&beginning) <= 2, "{beginning:?}");
+            }
+        }
+    }
+    let every_letter: String = secret.chars().map(|letter| format!("{letter}\x08{letter}\x1b[1m")).collect();
+    assert_eq!(redactor.redacted(&every_letter), "s\x08[redacted]\x1b[1m");
+    // A secret in what is not shown, one whose escape is split, and one with colour and escapes.
+    for text in [
+        "\x1b]8;;https://x/?k=sk-live%2F0123456789\x07",
+        "sk-live%2\x1b[31mF0123456789",
+        "sk-l\x1b[31mive%2F0123\\u001b[m456789",
+    ] {
+        let clean = redactor.redacted(text);
+        assert!(clean.contains("[redacted]") && !clean.contains("live") && !clean.contains("456789"), "{clean:?}");
+    }
+    for text in [
+        "sk-live\x1b[31m/012345678",
+        "\x1b[31mred\x1b[m",
+        "a\x1b]0;t",
+        "\x1b",
+        "_",
+        "sk-live/\n0123456789",
+        "\u{c2}\u{a0}\u{85}",
+    ] {
+        assert_eq!(redactor.redacted(text), text, "{text:?}");
+    }
+}
+
+/// Sequences end at the end of a string, or taking a secret out would leave no JSON, and so nothing taken out.
+#[test]
+fn what_terminals_act_on_leads_out_of_no_string_of_json() {
+    let redactor = Redactor::new(["sk-123456"]);
+    for control in [r"\u001b]", r"\u001b[", r"\u001bP", r"\u009d", r"\u001b(", r"\u001b", r"\\", r"\u001b[31"] {
+        for next in [r"\u0007", r"\u001b\\", "m", "\\b", ""] {
+            let mut text = format!(r#"{{"a":"sk-123456","b":["sk-123{control}","{next}456","x{next}"]}}"#);
+            if serde_json::from_str::<Value>(&text).is_err() {
+                continue;
+            }
+            redactor.json(&mut text);
+            assert!(serde_json::from_str::<Value>(&text).is_ok() && !text.contains("sk-123456"), "{text}");
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //!    signals end the program as they end any other.
 //! 6. Where the line editor has the terminal, what is written stands above the rows that are drawn anew, and those are all that is erased.
 
+mod at_start;
 mod live;
 mod outputs;
 mod person;

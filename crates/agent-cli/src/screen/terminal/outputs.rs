@@ -1,5 +1,6 @@
 //! Writing a piece to an output, whatever it is.
 
+use super::at_start::output_was_closed;
 use super::queue::Kind;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::fstat;
@@ -8,11 +9,19 @@ use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd;
 
 /// Writes what the reader takes of it, and waits until that is something.
-pub(super) fn write_some(kind: Kind, bytes: &[u8]) -> Result<usize, Errno> {
-    match kind {
+///
+/// # Errors
+/// What the system says; and where there is no output, because it was closed or can only be read.
+pub(super) fn write_some(kind: Kind, bytes: &[u8]) -> io::Result<usize> {
+    let written = match kind {
+        Kind::Answer | Kind::Aside if output_was_closed() => Err(Errno::BADF),
         Kind::Answer | Kind::Aside => write_to(&io::stdout(), bytes),
         Kind::Remark => write_to(&io::stderr(), bytes),
-    }
+    };
+    written.map_err(|error| match error {
+        Errno::BADF => io::Error::other(NO_OUTPUT),
+        error => error.into(),
+    })
 }
 
 fn write_to(output: &impl AsFd, bytes: &[u8]) -> Result<usize, Errno> {
@@ -26,8 +35,6 @@ fn write_to(output: &impl AsFd, bytes: &[u8]) -> Result<usize, Errno> {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error),
             },
-            // Opened to be read only, it is no output: the standard library takes that for a null device, too.
-            Err(Errno::BADF) => return Ok(piece.len()),
             result => return result,
         }
     }
@@ -48,3 +55,5 @@ pub(super) fn lead_to_one_place() -> bool {
 
 /// A longer write may wait for its reader in the middle, and nobody knows how much of it is written until it returns.
 const PIECE_BYTES: usize = 64 * 1024;
+const NO_OUTPUT: &str =
+    "standard output is closed, or open for reading only (`>/dev/null` says that no output is wanted)";

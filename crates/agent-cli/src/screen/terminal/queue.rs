@@ -11,7 +11,7 @@ use super::live::Update;
 use super::outputs::{lead_to_one_place, write_some};
 use crate::failure::Failure;
 use crate::screen::threads;
-use std::io::{self, Write as _};
+use std::io;
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,10 +35,8 @@ pub(super) fn write(kind: Kind, text: &str) -> io::Result<()> {
             queues.put(kind, text);
             if kind == Kind::Answer { written_so_far() } else { Ok(()) }
         }
-        // Nothing is buffered here, so it costs one write.
-        (None, Kind::Remark) => io::stderr().lock().write_all(text.as_bytes()),
-        (None, Kind::Answer) => write_now(text).inspect_err(|error| drop(LOST.set(again(error)))),
-        (None, Kind::Aside) => write_now(text),
+        (None, Kind::Answer) => write_now(kind, text).inspect_err(|error| drop(LOST.set(again(error)))),
+        (None, Kind::Aside | Kind::Remark) => write_now(kind, text),
     }
 }
 
@@ -52,10 +50,14 @@ pub(super) fn write_live(kind: Kind, update: &Update) -> io::Result<()> {
     if kind == Kind::Answer { written_so_far() } else { Ok(()) }
 }
 
-fn write_now(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+/// Not by the standard library, which takes an output that cannot be written for a null device.
+fn write_now(kind: Kind, text: &str) -> io::Result<()> {
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        let written = write_some(kind, rest)?;
+        rest = rest.get(written..).unwrap_or_default();
+    }
+    Ok(())
 }
 
 /// From now on what is written waits in a queue for its reader, and the caller does not.
@@ -108,8 +110,8 @@ pub(crate) async fn lost() {
 }
 
 /// Why something for standard output could not be written, if it could not.
-pub(crate) fn lost_output() -> Option<io::ErrorKind> {
-    LOST.get().map(io::Error::kind)
+pub(crate) fn lost_output() -> Option<io::Error> {
+    LOST.get().map(again)
 }
 
 /// Whether everything for standard output was written so far.
@@ -126,7 +128,7 @@ pub(crate) fn unread_bytes() -> usize {
 }
 
 fn again(error: &io::Error) -> io::Error {
-    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+    error.raw_os_error().map_or_else(|| io::Error::new(error.kind(), error.to_string()), io::Error::from_raw_os_error)
 }
 
 /// Lets a panic that ends the program be heard: its message may still wait to be written.
@@ -333,7 +335,7 @@ impl Queue {
                 Err(error) => {
                     // A terminal that is gone is no reason to stop; a reader of answers that is gone is one.
                     if kind == Kind::Answer {
-                        let _ = LOST.set(error.into());
+                        let _ = LOST.set(error);
                         self.changed.notify_waiters();
                     }
                     break;

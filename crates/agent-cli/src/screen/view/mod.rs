@@ -414,13 +414,14 @@ pub(crate) fn telling(arguments: &serde_json::Value) -> Option<&str> {
 
 /// Why some of the output was lost on its way out, if it was: whoever pays for it may not want more of it.
 pub(crate) fn lost() -> Option<String> {
-    lost_output().map(why_lost)
+    lost_output().map(|error| why_lost(&error))
 }
 
-fn why_lost(kind: io::ErrorKind) -> String {
-    match kind {
-        io::ErrorKind::BrokenPipe => String::from("cannot write the output: its reader is gone"),
-        kind => format!("cannot write the output: {kind}"),
+fn why_lost(error: &io::Error) -> String {
+    match (error.kind(), error.raw_os_error()) {
+        (io::ErrorKind::BrokenPipe, _) => String::from("cannot write the output: its reader is gone"),
+        (kind, Some(_)) => format!("cannot write the output: {kind}"),
+        (_, None) => format!("cannot write the output: {error}"),
     }
 }
 

@@ -43,6 +43,8 @@ fn inside_a_namespace() {
         Row { name: "the kernel's own files, mounted inside", check: mounted_proc },
         Row { name: "git's own data, mounted inside", check: mounted_git },
         Row { name: "copies for undo, mounted inside", check: mounted_copies },
+        Row { name: "a volume at a protected name, mounted again", check: mounted_again },
+        Row { name: "an ordinary directory, mounted at a protected name", check: mounted_at_a_protected_name },
     ]);
 }
 
@@ -202,4 +204,36 @@ fn mounted_copies(world: &World) -> Result<(), String> {
     world.read("m/copy").must_fail("no tool may read it")?;
     let found = world.call("grep", json!({"pattern": "needle"}));
     must(found.text().contains("f/copy") && !found.text().contains("m/copy"), &format!("{found:?}"))
+}
+
+/// In such a volume nothing has a protected name.
+fn mounted_again(world: &World) -> Result<(), String> {
+    for name in [".vscode", "free", "m", "f"] {
+        fs::create_dir(world.path(name)).unwrap();
+    }
+    let outside = world.outside("repo-outside/.githooks");
+    fs::create_dir_all(&outside).unwrap();
+    for at in [world.path(".vscode"), world.path("free"), outside.clone()] {
+        mount(&["-t", "tmpfs", "-o", "size=64k", "none", at.to_str().unwrap()]);
+    }
+    bind(&world.path(".vscode"), &world.path("m"));
+    bind(&world.path("free"), &world.path("f"));
+    bind(&outside, &world.path("o"));
+    world.write("f/tasks.json", "x\n").must_be_ok()?;
+    world.write("m/tasks.json", "x\n").must_fail("no tool may change it")?;
+    world.write("m/new/tasks.json", "x\n").must_fail("no tool may change it")?;
+    world.write("o/pre-commit", "x\n").must_fail("no tool may change it")?;
+    must(fs::read_dir(world.path(".vscode")).unwrap().count() == 0, "something is there")?;
+    must(fs::read_dir(outside).unwrap().count() == 0, "something is there")
+}
+
+fn mounted_at_a_protected_name(world: &World) -> Result<(), String> {
+    for name in ["tasks/deep", "others"] {
+        fs::create_dir_all(world.path(name)).unwrap();
+    }
+    bind(&world.path("tasks"), &world.path(".vscode"));
+    bind(&world.path("others"), &world.path("free"));
+    world.write("others/tasks.json", "x\n").must_be_ok()?;
+    world.write("tasks/tasks.json", "x\n").must_fail("no tool may change it")?;
+    world.write("tasks/deep/tasks.json", "x\n").must_fail("no tool may change it")
 }
