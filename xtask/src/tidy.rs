@@ -38,13 +38,6 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// The program, whose only module that writes is this one, with what is below it.
 const PROGRAM: &str = "crates/agent-cli/src/";
 const TERMINAL: &str = "screen/terminal";
-/// Places whose comments are still to be shortened.
-const WIDE_COMMENTS: &[&str] = &[
-    "crates/agent-exec/",
-    "crates/agent-cli/src/commands/prompt",
-    "crates/agent-cli/src/screen/",
-    "crates/agent-cli/src/walls/",
-];
 /// The pure crates: the kernel, the types that machines and adapters share, the machines.
 const PURE: &[&str] = &["statetable", "agent-types", "agent-core"];
 /// Direct dependencies of such a crate.
@@ -65,9 +58,7 @@ pub(crate) fn run() -> Result<(), String> {
                 match fs::read_to_string(&file) {
                     Ok(text) => {
                         let mut found = source::faults(&text, kind != "src" || holds_tests(&file));
-                        if !WIDE_COMMENTS.iter().any(|place| shown.starts_with(place)) {
-                            found.extend(source::comment_faults(&text));
-                        }
+                        found.extend(source::comment_faults(&text));
                         if is_to_be_silent(&shown) {
                             found.extend(source::terminal_faults(&text));
                         }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use tokio::sync::oneshot;
 
-/// Does it on a thread of its own, or here and now where there can be no thread. When this future is dropped, what began is done all the same.
+/// Does it on a thread of its own, or here and now where there can be no thread. When this future is dropped, what began is done all the
+/// same.
 pub(crate) async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let work = Arc::new(Mutex::new(Some(work)));
     let take = |work: &Mutex<Option<_>>| work.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,7 +1,8 @@
 //! A thread that can write in some directories only, and so can whatever it starts.
 //!
-//! A sandbox for programs of the host's own, which are trusted not to attack and may be led astray: they run nothing and need no network. It costs nothing
-//! when a program starts, because Landlock holds threads and is inherited. It holds writing, making, removing and renaming; not permissions and times.
+//! A sandbox for programs of the host's own, which are trusted not to attack and may be led astray: they run nothing and need no network.
+//! It costs nothing when a program starts, because Landlock holds threads and is inherited. It holds writing, making, removing and
+//! renaming; not permissions and times.
 
 #[cfg(target_os = "linux")]
 use crate::sandbox::landlock;

@@ -1,5 +1,5 @@
-//! What a script's first line has the kernel run (execve(2)), and what else it names: a program that leads into a place leads there as much as the
-//! script itself.
+//! What a script's first line has the kernel run (execve(2)), and what else it names: a program that leads into a place leads there as much
+//! as the script itself.
 
 use crate::leads::Places;
 use std::ffi::OsStr;
@@ -7,9 +7,9 @@ use std::fs::{File, Metadata};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Whether the interpreter of a script, or an absolute path in the script, lies in one of these places or goes through one. What is no script names
-/// none. A relative path is one of whatever directory the script is started in, so it counts as one that does. What `env` looks for is looked for in
-/// `directories`.
+/// Whether the interpreter of a script, or an absolute path in the script, lies in one of these places or goes through one. What is no
+/// script names none. A relative path is one of whatever directory the script is started in, so it counts as one that does. What `env`
+/// looks for is looked for in `directories`.
 pub(crate) fn leads_into(file: &Path, directories: &OsStr, places: &Places<'_>) -> bool {
     Search { directories, places }.is_led(file, MOST_SCRIPTS)
 }

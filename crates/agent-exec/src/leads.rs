@@ -8,12 +8,13 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Whether a path lies in one of these places, or goes through one: a link there can be led elsewhere, wherever it ends now. The places are compared
-/// as they are given, so each should be given by its name and by where it really is; and by what they are, so a second mount of a place, or of a
-/// directory in it, is that place.
+/// Whether a path lies in one of these places, or goes through one: a link there can be led elsewhere, wherever it ends now. The places are
+/// compared as they are given, so each should be given by its name and by where it really is; and by what they are, so a second mount of a
+/// place, or of a directory in it, is that place.
 ///
 /// A path that is not absolute, goes round in a circle or cannot be looked at counts as one that does. So does one through a link of procfs
-/// (`/proc/self/cwd`, `/dev/fd/3`), which leads each process elsewhere, or through a process that is not there yet. What else is not there leads nowhere.
+/// (`/proc/self/cwd`, `/dev/fd/3`), which leads each process elsewhere, or through a process that is not there yet. What else is not there
+/// leads nowhere.
 #[must_use]
 pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
     Places::of(places).are_on_the_way_of(path)

@@ -1,8 +1,8 @@
 //! Temporary files of a program that was killed: noted before they are there, removed by the next program.
 //!
-//! A name proves nothing: another program may have made a file of that name, and a process may have that number again. What is removed is what the notes
-//! say, by device and number, in the directory that they say, by device and number too; and only when the program is gone that wrote the notes,
-//! which the system tells by a lock. Anything else under such a name stays, and is said.
+//! A name proves nothing: another program may have made a file of that name, and a process may have that number again. What is removed is
+//! what the notes say, by device and number, in the directory that they say, by device and number too; and only when the program is gone
+//! that wrote the notes, which the system tells by a lock. Anything else under such a name stays, and is said.
 //!
 //! ```text
 //! <folder>/1234-18a7f3c2.notes     one a program, locked for as long as it lives, gone when it ends in order
@@ -56,8 +56,8 @@ pub fn keep_notes_in(folder: &Path) {
     *state() = State { folder: Some(folder.to_path_buf()), notes: None };
 }
 
-/// Notes that something is, or is about to be, under a temporary name in a directory. A note that cannot be written is none: what was to be made is
-/// made all the same, and is left if the program is killed in that moment.
+/// Notes that something is, or is about to be, under a temporary name in a directory. A note that cannot be written is none: what was to be
+/// made is made all the same, and is left if the program is killed in that moment.
 pub fn note(directory: BorrowedFd<'_>, name: &OsStr, what: Leftover<'_>) {
     let mut state = state();
     let Some(folder) = state.folder.clone() else { return };

@@ -1,8 +1,8 @@
 //! What is mounted where, and by which other paths the same directory is reached.
 //!
-//! A directory can be mounted twice: a bind mount, the top of a file system beside one of its subvolumes. Then two paths lead to one thing, and no
-//! link tells. The system's table of mounts does: paths with one location in one file system are the same thing. A file system that shows another
-//! one's files (an overlay, FUSE, the network) has locations of its own, so what is reached through it is not found.
+//! A directory can be mounted twice: a bind mount, the top of a file system beside one of its subvolumes. Then two paths lead to one thing,
+//! and no link tells. The system's table of mounts does: paths with one location in one file system are the same thing. A file system that
+//! shows another one's files (an overlay, FUSE, the network) has locations of its own, so what is reached through it is not found.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -67,8 +67,8 @@ impl MountTable {
         if cfg!(not(target_os = "linux")) {
             return Ok(Self::default());
         }
-        // It is read each time: the kernel tells of mounts (proc(5)), and not that a directory above one was renamed. The file has no length,
-        // and a small buffer takes many reads to grow.
+        // It is read each time: the kernel tells of mounts (proc(5)), and not that a directory above one was renamed. The file has no
+        // length, and a small buffer takes many reads to grow.
         let mut text = Vec::with_capacity(16 * 1024);
         std::fs::File::open(TABLE)?.read_to_end(&mut text)?;
         Ok(Self::read(&text))
@@ -113,8 +113,8 @@ impl MountTable {
         self.0.iter().any(|mount| mount.at == path)
     }
 
-    /// The other paths at which what lies at a path, or a part of it, is mounted; also what is mounted in it and somewhere else. The path has no
-    /// links.
+    /// The other paths at which what lies at a path, or a part of it, is mounted; also what is mounted in it and somewhere else. The path
+    /// has no links.
     #[must_use]
     pub fn aliases(&self, path: &Path) -> Vec<PathBuf> {
         let mut found = self.aliases_of(path);
@@ -137,8 +137,8 @@ impl MountTable {
         self.0.iter().filter(|mount| mount.device == location.mount.device).filter_map(name).collect()
     }
 
-    /// The other names that a path below a root has, each below the root: where else it is mounted there, and where it was mounted from, in the
-    /// root or else in its file system. Neither path has links.
+    /// The other names that a path below a root has, each below the root: where else it is mounted there, and where it was mounted from, in
+    /// the root or else in its file system. Neither path has links.
     #[must_use]
     pub fn names(&self, root: &Path, path: &Path) -> Vec<PathBuf> {
         let Some((there, root_itself)) = self.location(path).zip(self.location(root)) else { return Vec::new() };
@@ -153,8 +153,8 @@ impl MountTable {
         names
     }
 
-    /// Where else something is mounted that is mounted below a root, outside of that. Nothing where the root's own mount leads there. Neither
-    /// path has links.
+    /// Where else something is mounted that is mounted below a root, outside of that. Nothing where the root's own mount leads there.
+    /// Neither path has links.
     #[must_use]
     pub fn names_outside(&self, root: &Path, path: &Path) -> Vec<PathBuf> {
         match self.location(path).zip(self.location(root)) {

@@ -5,7 +5,8 @@ use rustix::io::{Errno, Result};
 use rustix::path::Arg;
 use std::os::fd::AsFd;
 
-/// Gives an entry of a directory a name that must be free. A file system that cannot check that itself (FUSE, NFS, 9p) is looked at right before.
+/// Gives an entry of a directory a name that must be free. A file system that cannot check that itself (FUSE, NFS, 9p) is looked at right
+/// before.
 ///
 /// # Errors
 /// `EXIST` where the name is taken, and what else the system says.

@@ -72,8 +72,8 @@ impl Processes {
         self
     }
 
-    /// Finds programs by their names in these directories, whatever `PATH` programs get. What a program starts itself it finds by its `PATH`:
-    /// see [`Environment::with_programs`].
+    /// Finds programs by their names in these directories, whatever `PATH` programs get. What a program starts itself it finds by its
+    /// `PATH`: see [`Environment::with_programs`].
     #[must_use]
     pub fn finding_programs(mut self, programs: SearchPath) -> Self {
         self.programs = Some(programs);
@@ -149,8 +149,8 @@ impl Processes {
 
     /// Runs a command to its end, its time-out or the signal, and leaves no process behind. Dropping the future does the same at once.
     ///
-    /// Background processes of a command that ended by itself are ended too; [`Finished::left_behind`] counts them. Needs a tokio runtime with
-    /// I/O and time.
+    /// Background processes of a command that ended by itself are ended too; [`Finished::left_behind`] counts them. Needs a tokio runtime
+    /// with I/O and time.
     ///
     /// # Errors
     /// [`StartError`] when it could not be started.
@@ -175,8 +175,8 @@ impl Processes {
             fence: self.fence.as_ref(),
             helper: self.helper.as_deref(),
         };
-        // The order of these matters when the future is dropped: the tree is ended before the child is given up, and what it made is looked at
-        // after that.
+        // The order of these matters when the future is dropped: the tree is ended before the child is given up, and what it made is looked
+        // at after that.
         let guarded = Guarded::begin(self.sandbox.as_ref());
         let Started { mut pump, mut child, mut tree, program, status } =
             start(command, surroundings, streams, on_output)?;

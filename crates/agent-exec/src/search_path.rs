@@ -1,8 +1,8 @@
 //! Where a host finds the programs that it runs by itself.
 //!
-//! `PATH` often names directories of the workspace: an active virtual environment, `node_modules/.bin` in a script. What commands may write there
-//! must not become the host's `git`. So the directories are taken once, without those, and a program that a link leads to or through such a place
-//! is passed over, and so is a script that names something there.
+//! `PATH` often names directories of the workspace: an active virtual environment, `node_modules/.bin` in a script. What commands may write
+//! there must not become the host's `git`. So the directories are taken once, without those, and a program that a link leads to or through
+//! such a place is passed over, and so is a script that names something there.
 
 use crate::error::StartError;
 use crate::first_line;
@@ -28,8 +28,8 @@ struct Parts {
 }
 
 impl SearchPath {
-    /// The absolute directories of a search path that do not lie in any of these, by their names and by where links lead. Without a search path
-    /// the usual directories of the system.
+    /// The absolute directories of a search path that do not lie in any of these, by their names and by where links lead. Without a search
+    /// path the usual directories of the system.
     #[must_use]
     pub fn outside<P: AsRef<Path>>(search_path: Option<&OsStr>, untrusted: impl IntoIterator<Item = P>) -> Self {
         let untrusted: Vec<PathBuf> = untrusted.into_iter().flat_map(|path| both(path.as_ref())).collect();
@@ -64,8 +64,8 @@ impl SearchPath {
         &self.0.directories
     }
 
-    /// The directories, as a value of `PATH` in which a shell that looks for one of these programs finds none that a link leads to or through what was not
-    /// trusted: without the directories in which such a link has its name.
+    /// The directories, as a value of `PATH` in which a shell that looks for one of these programs finds none that a link leads to or
+    /// through what was not trusted: without the directories in which such a link has its name.
     #[must_use]
     pub fn directories_for<'a>(&self, programs: impl IntoIterator<Item = &'a str>) -> OsString {
         let programs: Vec<&str> = programs.into_iter().collect();

@@ -1,4 +1,5 @@
-//! Whether a directory is as it was when it was read. A change of its entries changes the time of its last change, which no program can set.
+//! Whether a directory is as it was when it was read. A change of its entries changes the time of its last change, which no program can
+//! set.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -33,8 +34,9 @@ impl Stamp {
         found.is_dir().then_some(stamp)
     }
 
-    /// Whether an entry that is made at this time, or later, could leave the directory with this stamp: clocks of file systems go in steps. Where
-    /// the time looks like one of whole hundredths of a second, the steps may be as long as two seconds (FAT, ext3, ext4 with small inodes).
+    /// Whether an entry that is made at this time, or later, could leave the directory with this stamp: clocks of file systems go in steps.
+    /// Where the time looks like one of whole hundredths of a second, the steps may be as long as two seconds (FAT, ext3, ext4 with small
+    /// inodes).
     #[must_use]
     pub fn may_stay(&self, at: SystemTime) -> bool {
         let changed = Duration::from_secs(u64::try_from(self.seconds).unwrap_or_default())

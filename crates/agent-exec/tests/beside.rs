@@ -1,5 +1,6 @@
 //! Where there is a helper, what a command leaves is known also when other commands run beside it and nothing tells whose it is. In a test
-//! program of its own, because runs of other tests would find it, too. One command at a time has no keeper: here that is always another one.
+//! program of its own, because runs of other tests would find it, too. One command at a time has no keeper: here that is always another
+//! one.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! The control for what ends trees of processes: without it they stay. In a test program of its own, because the runs of other tests would end
-//! what is left here.
+//! The control for what ends trees of processes: without it they stay. In a test program of its own, because the runs of other tests would
+//! end what is left here.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

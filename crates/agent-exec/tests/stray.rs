@@ -1,5 +1,5 @@
-//! A daemon without parents, session and environment, or with one that says it is another's: known by exclusion, so in a test program of its
-//! own where no other run is.
+//! A daemon without parents, session and environment, or with one that says it is another's: known by exclusion, so in a test program of
+//! its own where no other run is.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[expect(dead_code, reason = "one test uses a part of it")]

@@ -1,5 +1,5 @@
-//! A list in the rows at the bottom, from which one entry is chosen: Up and Down move, what is typed leaves the entries that hold its words,
-//! Enter takes one, Esc takes none.
+//! A list in the rows at the bottom, from which one entry is chosen: Up and Down move, what is typed leaves the entries that hold its
+//! words, Enter takes one, Esc takes none.
 //!
 //! It reads no terminal and writes to none: keys go in, rows come out. [`ask`] plays it where no session has the terminal.
 

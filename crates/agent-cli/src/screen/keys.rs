@@ -1,10 +1,10 @@
 //! Keys and pastes of a terminal in raw mode, read on a thread of their own.
 //!
-//! A paste ends at its mark, however long it pauses: what follows a pause is still text and no key, so no line of a paste sends a message or
-//! answers a question. Only Ctrl-C, which is a signal and no byte, gives up a paste whose end is lost.
+//! A paste ends at its mark, however long it pauses: what follows a pause is still text and no key, so no line of a paste sends a message
+//! or answers a question. Only Ctrl-C, which is a signal and no byte, gives up a paste whose end is lost.
 //!
-//! The mark that begins a paste may itself be cut by a pause (a slow line, a busy machine). An escape character alone is a key then, but the
-//! rest of the mark begins the paste all the same.
+//! The mark that begins a paste may itself be cut by a pause (a slow line, a busy machine). An escape character alone is a key then, but
+//! the rest of the mark begins the paste all the same.
 
 use crate::failure::Failure;
 use crate::screen::edit::editor::Input;

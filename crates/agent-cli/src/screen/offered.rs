@@ -39,15 +39,16 @@ pub(crate) fn offered(question: &ApprovalQuestion) -> Vec<Rule> {
     rules.ok().filter(|rules| cover(rules, question)).unwrap_or_default()
 }
 
-/// The doors that a rule has to name. None where each such call is looked at: a path is in no rule, and what runs outside is held by nothing.
+/// The doors that a rule has to name. None where each such call is looked at: a path is in no rule, and what runs outside is held by
+/// nothing.
 fn doors(question: &ApprovalQuestion) -> Option<String> {
     let doors = question.subject.opening().map(|opening| opening.doors.as_slice()).unwrap_or_default();
     let are_for_rules = doors.iter().all(|door| door.is_for_rules() && *door != Door::Outside);
     are_for_rules.then(|| doors.iter().map(|door| format!("+{}", door.word())).collect())
 }
 
-/// The rules in a text: one, or several with commas between. Together they have to cover what is asked about, and each of them a part: another one
-/// is a slip of the pen.
+/// The rules in a text: one, or several with commas between. Together they have to cover what is asked about, and each of them a part:
+/// another one is a slip of the pen.
 ///
 /// # Errors
 /// Why they are none, for the person.

@@ -124,7 +124,8 @@ pub(super) fn pieces(before: &str, line: &str, tint: Tint, lines: &mut Vec<Row>)
     lines.push((tint, piece));
 }
 
-/// A line in rows that a terminal of this width does not break by itself: whoever wrote the text in it, no row but the first begins with it.
+/// A line in rows that a terminal of this width does not break by itself: whoever wrote the text in it, no row but the first begins with
+/// it.
 pub(crate) fn wrapped(line: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(CONTINUED.len() + 4);
     let (mut rows, mut row, mut width) = (Vec::new(), String::new(), 0);

@@ -100,9 +100,9 @@ pub(crate) fn end_in_order() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Has the system refuse a write beyond the limit on file size (`ulimit -f`), as it does with a full disk, instead of ending the program with
-/// no word about the work. A handler does that and not the mark "ignored", because programs that the agent starts inherit the mark, and not a
-/// handler: theirs is the default again.
+/// Has the system refuse a write beyond the limit on file size (`ulimit -f`), as it does with a full disk, instead of ending the program
+/// with no word about the work. A handler does that and not the mark "ignored", because programs that the agent starts inherit the mark,
+/// and not a handler: theirs is the default again.
 #[cfg(unix)]
 pub(crate) fn outlive_large_files() -> Result<(), Failure> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -120,7 +120,8 @@ pub(crate) fn outlive_large_files() -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was to be ignored when the program was started (`nohup`, a script's `agent run … &`) stays ignored, where the system says what that is.
+/// What was to be ignored when the program was started (`nohup`, a script's `agent run … &`) stays ignored, where the system says what that
+/// is.
 #[cfg(unix)]
 fn streams() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
     use rustix::process::Signal as System;
@@ -147,7 +148,8 @@ fn streams() -> std::io::Result<mpsc::UnboundedReceiver<Signal>> {
     Ok(receiver)
 }
 
-/// Every signal whose default would end the program without a result, but for those that tell of a fault in it and the system's real-time ones.
+/// Every signal whose default would end the program without a result, but for those that tell of a fault in it and the system's real-time
+/// ones.
 #[cfg(unix)]
 fn meanings() -> Vec<(i32, Signal)> {
     use rustix::process::Signal as System;

@@ -5,15 +5,15 @@ use crate::screen::terminal;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// One thread is enough: the work is waiting, and what computes runs on threads of its own. What is shown gets its turn as often as what makes
-/// it: by itself the runtime would let sixty other turns pass, and an answer pile up that comes quickly.
+/// One thread is enough: the work is waiting, and what computes runs on threads of its own. What is shown gets its turn as often as what
+/// makes it: by itself the runtime would let sixty other turns pass, and an answer pile up that comes quickly.
 pub(crate) fn runtime() -> Result<Runtime, Failure> {
     let built = Builder::new_current_thread().event_interval(TURNS).thread_keep_alive(FOR_EVER).enable_all().build();
     built.map_err(|error| Failure::internal(format!("cannot start the runtime: {error}")))
 }
 
-/// Starts the first thread for work that blocks, which stays. Where there is one, work for which the system gives no second one waits for it;
-/// where there is none, the runtime panics: here and now, unheard, and nowhere else.
+/// Starts the first thread for work that blocks, which stays. Where there is one, work for which the system gives no second one waits for
+/// it; where there is none, the runtime panics: here and now, unheard, and nowhere else.
 pub(crate) fn keep_one(runtime: &Runtime) -> Result<(), Failure> {
     let started = terminal::without_a_word(|| runtime.spawn_blocking(|| ()));
     started.map(drop).map_err(|said| {

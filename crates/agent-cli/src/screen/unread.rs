@@ -1,7 +1,7 @@
 //! The program's last wait: for the reader to take what is still to be written.
 //!
-//! It lasts as long as the reader takes; after a signal, or where the run's time is up, [`PATIENCE`] at most; after a second signal no longer
-//! than a reader needs who is there.
+//! It lasts as long as the reader takes; after a signal, or where the run's time is up, [`PATIENCE`] at most; after a second signal no
+//! longer than a reader needs who is there.
 
 use crate::screen::signals::{Signal, Signals};
 use crate::screen::terminal;

@@ -57,8 +57,8 @@ pub(crate) fn of(user: &UserConfig, repository: &[PathBuf]) -> Result<Hidden, Fa
     Ok(hidden)
 }
 
-/// Where the agent keeps how files were before it changed them: commands must not read there what is hidden from them elsewhere, or denied. In
-/// the repository of a directory it is made, because what is not there cannot be hidden; in those within it is looked for.
+/// Where the agent keeps how files were before it changed them: commands must not read there what is hidden from them elsewhere, or denied.
+/// In the repository of a directory it is made, because what is not there cannot be hidden; in those within it is looked for.
 pub(crate) fn copies(directory: &Path, within: &[PathBuf]) -> Vec<PathBuf> {
     let own = agent_git::kept_in(directory);
     if let Some(folder) = own.first() {

@@ -1,4 +1,5 @@
-//! The agent's own git: outside of the commands' sandbox, because it writes in `.git`, and behind a fence of its own, in which that is all it can write.
+//! The agent's own git: outside of the commands' sandbox, because it writes in `.git`, and behind a fence of its own, in which that is all
+//! it can write.
 
 use agent_core::ports::{CancelSignal, Command, CommandError, CommandOutput, CommandRunner};
 use agent_exec::{Fence, Processes};

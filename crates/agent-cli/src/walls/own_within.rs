@@ -56,8 +56,8 @@ pub(super) fn protected(workspace: &Path, writable: &[PathBuf]) -> Result<Vec<Pa
     Ok(protected)
 }
 
-/// What must not come into being in the workspace, because something that other programs obey is looked for there by a path outside, through
-/// a mount.
+/// What must not come into being in the workspace, because something that other programs obey is looked for there by a path outside,
+/// through a mount.
 pub(super) fn absent_in(workspace: &Path, elsewhere: &[PathBuf]) -> Vec<PathBuf> {
     let open = Open::of([workspace]);
     let absent = elsewhere.iter().filter(|path| real_place(path).symlink_metadata().is_err());

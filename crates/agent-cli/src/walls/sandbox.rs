@@ -20,8 +20,8 @@ use std::io::{ErrorKind, IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The sandbox of a session, and a word about it. None where none is wanted; or where none can be had, the user insists on none, and sits at
-/// the prompt.
+/// The sandbox of a session, and a word about it. None where none is wanted; or where none can be had, the user insists on none, and sits
+/// at the prompt.
 pub(crate) fn for_session(
     options: &Options,
     user: &UserConfig,

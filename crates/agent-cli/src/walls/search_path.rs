@@ -6,8 +6,8 @@ use crate::walls::hidden;
 use agent_exec::SearchPath;
 use std::path::{Path, PathBuf};
 
-/// The directories of `PATH` in which neither the repository nor a command in the sandbox can have put a program. To be taken once, when a session
-/// begins.
+/// The directories of `PATH` in which neither the repository nor a command in the sandbox can have put a program. To be taken once, when a
+/// session begins.
 pub(crate) fn of(directory: &Path, user: &UserConfig) -> SearchPath {
     let repository = project::repository(directory).map(Path::to_path_buf);
     let places = [directory.to_path_buf()].into_iter().chain(repository);

@@ -1,6 +1,6 @@
-//! A workspace that is the home directory, or holds it: there commands may write what every shell, desktop and service of the user runs, and no
-//! list of names covers that. One in the agent's own directories: a workspace is never hidden or protected as a whole. And one into which these
-//! directories lead, where the sandbox holds nothing within what commands may write.
+//! A workspace that is the home directory, or holds it: there commands may write what every shell, desktop and service of the user runs,
+//! and no list of names covers that. One in the agent's own directories: a workspace is never hidden or protected as a whole. And one into
+//! which these directories lead, where the sandbox holds nothing within what commands may write.
 
 use crate::config::options::{Options, Seat};
 use crate::failure::Failure;

@@ -1,9 +1,10 @@
-//! Starts a program within bubblewrap: looks whether the mounts are the ones that were decided about, goes under Landlock and behind the filter of
-//! system calls, and says how the program ended.
+//! Starts a program within bubblewrap: looks whether the mounts are the ones that were decided about, goes under Landlock and behind the
+//! filter of system calls, and says how the program ended.
 //!
-//! Mounts are made by name, while other commands may rename what lies on the way. So each is compared here, where no mount changes any more: it
-//! has to be at its path, and to be what was seen. One that was made elsewhere is missing at its own path. A process under Landlock may not mount,
-//! so this cannot be done before `bwrap`. The helper's program is not looked up here, where its file may not be seen: a descriptor leads to it.
+//! Mounts are made by name, while other commands may rename what lies on the way. So each is compared here, where no mount changes any
+//! more: it has to be at its path, and to be what was seen. One that was made elsewhere is missing at its own path. A process under
+//! Landlock may not mount, so this cannot be done before `bwrap`. The helper's program is not looked up here, where its file may not be
+//! seen: a descriptor leads to it.
 //!
 //! ```text
 //! prepared     by `launch`, which has become `bwrap`: the descriptors are those of the helper's program and of the file for the status
@@ -11,8 +12,9 @@
 //!              helper and the file for the status are; the program has no input
 //! ```
 //!
-//! It is the first process of the namespace, in the place of `bwrap`'s own: signals do not end it, and it takes the statuses of all orphans. `bwrap` tells
-//! only a number, the same for `exit 137` and for a program that was killed; the file for the status tells which it was.
+//! It is the first process of the namespace, in the place of `bwrap`'s own: signals do not end it, and it takes the statuses of all
+//! orphans. `bwrap` tells only a number, the same for `exit 137` and for a program that was killed; the file for the status tells which it
+//! was.
 
 use super::arguments::Arguments;
 use super::launch::failed;

@@ -56,8 +56,8 @@ impl Helper {
         Self { program, arguments, beside: None }
     }
 
-    /// The same with the name of a small program in this one's directory, which calls [`help`] and does nothing else: with it sandboxed commands start
-    /// quicker. It is not used where it is missing, of another build or another owner, or where commands may write.
+    /// The same with the name of a small program in this one's directory, which calls [`help`] and does nothing else: with it sandboxed
+    /// commands start quicker. It is not used where it is missing, of another build or another owner, or where commands may write.
     #[must_use]
     pub fn beside(mut self, name: impl Into<OsString>) -> Self {
         self.beside = Some(name.into());

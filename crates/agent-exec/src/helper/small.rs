@@ -1,8 +1,8 @@
 //! A small program that is a helper, too, beside the host's own: what is started with every sandboxed command should start quickly.
 //!
-//! It is read once and run from a copy, so what happens to its file later does not matter. It is run outside of what confines commands, so it
-//! counts only when it belongs to the host's program: in the same directory, of the same owner, writable by no other user, of the same build, and
-//! not where commands may write.
+//! It is read once and run from a copy, so what happens to its file later does not matter. It is run outside of what confines commands, so
+//! it counts only when it belongs to the host's program: in the same directory, of the same owner, writable by no other user, of the same
+//! build, and not where commands may write.
 
 use rustix::fs::{Mode, OFlags, open};
 use std::ffi::OsStr;

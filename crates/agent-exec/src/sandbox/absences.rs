@@ -1,4 +1,5 @@
-//! Paths that are not there, and are not looked for again while the directory in which they, or the first part of them, would be made is unchanged.
+//! Paths that are not there, and are not looked for again while the directory in which they, or the first part of them, would be made is
+//! unchanged.
 //!
 //! Of a list of some hundred usual places most are not there, and a look at the few directories tells.
 

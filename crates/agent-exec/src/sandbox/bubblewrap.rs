@@ -137,7 +137,8 @@ const NAME: &str = "bwrap";
 const SYSTEM_PATH: &str = "/usr/bin:/usr/local/bin:/bin";
 const NO_NETWORK: &str = "--unshare-net";
 const COVERED: [&str; 2] = ["/tmp", "/run"];
-/// Nothing is shared but the file system, which is read only; the daemons' sockets in `/run` and the files of others in `/tmp` are not seen.
+/// Nothing is shared but the file system, which is read only; the daemons' sockets in `/run` and the files of others in `/tmp` are not
+/// seen.
 const OPTIONS: &[&str] = &[
     "--unshare-user",
     "--unshare-pid",

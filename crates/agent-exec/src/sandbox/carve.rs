@@ -1,10 +1,11 @@
 //! Everything but some paths, in a language that only knows "everything beneath".
 //!
-//! Landlock adds rights and takes none away. So reading is granted to what lies beside the hidden paths: the entries of every directory on the
-//! way to them, without those that lead there. What comes into being in such a directory later has no right until the next command.
+//! Landlock adds rights and takes none away. So reading is granted to what lies beside the hidden paths: the entries of every directory on
+//! the way to them, without those that lead there. What comes into being in such a directory later has no right until the next command.
 //!
-//! A right is one of a directory itself, by whatever path it is reached. Where `/` is mounted a second time at `/mnt/a`, `/mnt/a/mnt` is `/mnt`, and
-//! a right to it is one to all of `/mnt/a`. So what is on the way to something hidden is known by device and number, and never granted.
+//! A right is one of a directory itself, by whatever path it is reached. Where `/` is mounted a second time at `/mnt/a`, `/mnt/a/mnt` is
+//! `/mnt`, and a right to it is one to all of `/mnt/a`. So what is on the way to something hidden is known by device and number, and never
+//! granted.
 
 use std::collections::BTreeSet;
 use std::fs::{File, Metadata};

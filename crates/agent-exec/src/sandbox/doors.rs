@@ -17,8 +17,8 @@ pub struct Doors {
     pub network: bool,
     /// Files and directories that may be written, with what is in them. They are there, and none is hidden or protected.
     pub writable: Vec<PathBuf>,
-    /// A protected directory that may be written all the same, but for `sealed`. What is protected and has the same name elsewhere is hidden
-    /// meanwhile: what goes on from one to another would obey what a command may have made there.
+    /// A protected directory that may be written all the same, but for `sealed`. What is protected and has the same name elsewhere is
+    /// hidden meanwhile: what goes on from one to another would obey what a command may have made there.
     pub records: Option<PathBuf>,
     /// What stays as it is in what is opened.
     pub sealed: Vec<PathBuf>,

@@ -20,12 +20,12 @@ pub trait Watch: Send + Sync {
     /// quick where nothing changed.
     fn find(&self) -> Vec<PathBuf>;
 
-    /// What commands must not write once something was found at a path; that path itself, for instance. Where mounts hold commands back, this counts
-    /// from the next command on. Where it is more than mounts can hold, no further command is started.
+    /// What commands must not write once something was found at a path; that path itself, for instance. Where mounts hold commands back,
+    /// this counts from the next command on. Where it is more than mounts can hold, no further command is started.
     fn protects(&self, path: &Path) -> Vec<PathBuf>;
 
-    /// What commands must neither make nor replace, besides what the policy keeps; by what [`find`](Self::find) saw last. A mount does not hold a link,
-    /// for one. It is asked before every command.
+    /// What commands must neither make nor replace, besides what the policy keeps; by what [`find`](Self::find) saw last. A mount does not
+    /// hold a link, for one. It is asked before every command.
     fn keeps(&self) -> Vec<PathBuf> {
         Vec::new()
     }
@@ -62,7 +62,8 @@ struct Watched {
     unsearched: Mutex<Option<String>>,
 }
 
-/// Device, number and birth; for a link its own. A number is given again. Of a file also when it was changed: what is written in place counts.
+/// Device, number and birth; for a link its own. A number is given again. Of a file also when it was changed: what is written in place
+/// counts.
 type Identity = (u64, u64, Option<SystemTime>, Option<(i64, i64)>);
 
 impl Guard {

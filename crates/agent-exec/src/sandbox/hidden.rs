@@ -13,8 +13,8 @@ use std::sync::{Mutex, PoisonError};
 /// Paths that commands must not read.
 #[derive(Debug)]
 pub(super) struct Hidden {
-    /// Each once, and where they led when the sandbox was made. A link in a writable directory can be put in another place by a command; what it led
-    /// to stays hidden.
+    /// Each once, and where they led when the sandbox was made. A link in a writable directory can be put in another place by a command;
+    /// what it led to stays hidden.
     paths: Mutex<Absences>,
 }
 
@@ -27,7 +27,8 @@ impl Hidden {
         Self { paths: Mutex::new(Absences::new(paths)) }
     }
 
-    /// What of it is there now, without links, by every path at which it is mounted. What came into being since the last command is there, too.
+    /// What of it is there now, without links, by every path at which it is mounted. What came into being since the last command is there,
+    /// too.
     pub(super) fn now(&self, mounts: &MountTable) -> Vec<PathBuf> {
         let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found: Vec<PathBuf> = paths.without_known().into_iter().filter_map(real).collect();

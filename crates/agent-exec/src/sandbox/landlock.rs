@@ -134,8 +134,8 @@ fn alone(
     Ok(ruleset.restrict_self()?.ruleset)
 }
 
-/// What nobody asked to be hidden, by all mounts. A part of it that is mounted outside (`/etc/resolv.conf`, for one) is meant to be read there, but
-/// no device is.
+/// What nobody asked to be hidden, by all mounts. A part of it that is mounted outside (`/etc/resolv.conf`, for one) is meant to be read
+/// there, but no device is.
 fn elsewhere() -> Vec<PathBuf> {
     // The host asked for the table as well, so it can be read.
     let mounts = MountTable::now().unwrap_or_default();

@@ -84,8 +84,9 @@ pub struct Policy {
     pub placeholders: Vec<PathBuf>,
     /// Directories outside of the workspace that may be written, such as a compiler's cache.
     pub writable: Vec<PathBuf>,
-    /// Files and directories that cannot be read, such as keys; those that are not there yet are hidden when they are. A link hides what it leads
-    /// to. The workspace, and what is writable or readable by its own name, is never hidden; what of them lies in something hidden can be seen.
+    /// Files and directories that cannot be read, such as keys; those that are not there yet are hidden when they are. A link hides what it
+    /// leads to. The workspace, and what is writable or readable by its own name, is never hidden; what of them lies in something hidden
+    /// can be seen.
     pub hidden: Vec<PathBuf>,
     /// What can be read although it lies in something hidden.
     pub readable: Vec<PathBuf>,

@@ -3,9 +3,9 @@
 //! 1. The deeper path counts: what is shown within something hidden can be seen, what is hidden within something shown cannot.
 //! 2. Of one path protected wins over writable, and hidden over protected. What is shown by name (the workspace, a writable or a readable
 //!    directory) cannot be hidden as a whole.
-//! 3. A directory between something writable and something mounted in it is a mount of its own. A mount cannot be renamed, so no command can
-//!    move what is hidden or protected to a place where another command would see or write it, nor put a link where the next command's mounts
-//!    are made.
+//! 3. A directory between something writable and something mounted in it is a mount of its own. A mount cannot be renamed, so no command
+//!    can move what is hidden or protected to a place where another command would see or write it, nor put a link where the next command's
+//!    mounts are made.
 //! 4. All of them are made, or none: what is left out of so many would be for a command to choose ([`TooMany`]).
 //! 5. Mounts are made by name, so the helper within compares each with what was seen when they were decided: [`Made`].
 
@@ -112,9 +112,9 @@ impl Mounts {
         self.add(Kind::Hidden, paths);
     }
 
-    /// The arguments of `bwrap` for them, and what has to be found of them within. The empty file is seen in the place of hidden ones. `own` are
-    /// the directories that the sandbox has for itself, in which nothing is seen that is not shown. `fixed` are places that were decided about
-    /// before; the others are what they are now.
+    /// The arguments of `bwrap` for them, and what has to be found of them within. The empty file is seen in the place of hidden ones.
+    /// `own` are the directories that the sandbox has for itself, in which nothing is seen that is not shown. `fixed` are places that were
+    /// decided about before; the others are what they are now.
     pub(super) fn arguments(
         mut self,
         empty_file: &Path,

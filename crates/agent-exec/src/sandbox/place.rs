@@ -1,7 +1,7 @@
 //! A path with what was found there, so that another thing in its place is noticed.
 //!
-//! Commands run beside each other, and one may put a link or another directory where the next one's mounts are about to be made. So a place is
-//! looked at when the sandbox decides about it, and compared when the sandbox is made: by device and number, from within.
+//! Commands run beside each other, and one may put a link or another directory where the next one's mounts are about to be made. So a place
+//! is looked at when the sandbox decides about it, and compared when the sandbox is made: by device and number, from within.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

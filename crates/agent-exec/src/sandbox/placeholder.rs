@@ -1,7 +1,8 @@
 //! An empty directory where there is none, so that commands can make nothing there: a sandbox that has mounts covers it.
 //!
-//! It goes with the last sandbox that has it, of whatever process; what a killed process leaves is taken over by the next and goes with that.
-//! It is told from a directory that somebody made by its sticky bit, which means nothing there, and one in which there is something stays.
+//! It goes with the last sandbox that has it, of whatever process; what a killed process leaves is taken over by the next and goes with
+//! that. It is told from a directory that somebody made by its sticky bit, which means nothing there, and one in which there is something
+//! stays.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -18,7 +19,8 @@ pub(super) struct Placeholder {
 }
 
 impl Placeholder {
-    /// Makes it, or joins those who have it. Nothing where something else is there, or nothing can be made: commands cannot make it then either.
+    /// Makes it, or joins those who have it. Nothing where something else is there, or nothing can be made: commands cannot make it then
+    /// either.
     pub(super) fn at(path: &Path) -> Option<Self> {
         for _ in 0..MOST_ATTEMPTS {
             match DirBuilder::new().mode(MODE).create(path) {

@@ -29,8 +29,8 @@ pub(crate) enum Input {
 }
 
 impl Sandbox {
-    /// A command that starts a program in it. Environment, output, working directory and the program's arguments are still to be set: `directory`
-    /// is where the program will be.
+    /// A command that starts a program in it. Environment, output, working directory and the program's arguments are still to be set:
+    /// `directory` is where the program will be.
     ///
     /// # Errors
     /// Why not all that is to be held can be; then nothing may be started.

@@ -1,6 +1,7 @@
 //! Removes what commands have left, however they have nested it.
 //!
-//! A directory that goes deeper is emptied by moving what lies in it up, so neither the stack nor the number of descriptors grows with the depth.
+//! A directory that goes deeper is emptied by moving what lies in it up, so neither the stack nor the number of descriptors grows with the
+//! depth.
 #![cfg(target_os = "linux")]
 
 use crate::rename::rename_to_free;

@@ -78,7 +78,8 @@ impl Scratch {
         })
     }
 
-    /// Whether such directories lie in a place, of this sandbox or another one, or the place in one of them: they hold what starts commands.
+    /// Whether such directories lie in a place, of this sandbox or another one, or the place in one of them: they hold what starts
+    /// commands.
     pub(super) fn are_near(place: &Path) -> bool {
         let is_within = place.ancestors().any(|above| {
             let name = above.file_name().unwrap_or_default();

@@ -1,9 +1,9 @@
 //! File systems that take several spellings of a name for one file, and keep an entry for each spelling: exFAT and NTFS by FUSE, shares of
-//! Windows, 9p. A mount covers one entry, so what it protects or hides is reached by another spelling. In a file system of the kernel's own the
-//! spellings are one entry, and a mount covers them all.
+//! Windows, 9p. A mount covers one entry, so what it protects or hides is reached by another spelling. In a file system of the kernel's own
+//! the spellings are one entry, and a mount covers them all.
 //!
-//! Looked for before every command: a volume may be mounted, and a name made, at any time. Numbers of files are not compared, because some of these
-//! file systems give each spelling its own.
+//! Looked for before every command: a volume may be mounted, and a name made, at any time. Numbers of files are not compared, because some
+//! of these file systems give each spelling its own.
 
 use super::mounts::Made;
 use crate::mount_table::MountTable;
@@ -79,8 +79,8 @@ fn is_found_otherwise(path: &Path) -> bool {
     })
 }
 
-/// Whether a name in this directory, or below it where this one has none with a letter, is found by a spelling that no entry has; nothing where no
-/// name has a letter.
+/// Whether a name in this directory, or below it where this one has none with a letter, is found by a spelling that no entry has; nothing
+/// where no name has a letter.
 fn search(directory: &Path) -> Option<bool> {
     let (mut left, mut directories) = (MOST_ENTRIES, VecDeque::from([directory.to_path_buf()]));
     while let Some(directory) = directories.pop_front() {

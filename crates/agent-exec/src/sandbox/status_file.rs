@@ -1,4 +1,5 @@
-//! A file in which the helper within a sandbox says which signal ended a program. It lies where commands do not see it, and goes when this goes.
+//! A file in which the helper within a sandbox says which signal ended a program. It lies where commands do not see it, and goes when this
+//! goes.
 
 use super::scratch::Scratch;
 use agent_types::ports::Exit;

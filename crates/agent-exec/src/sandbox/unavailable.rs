@@ -10,7 +10,8 @@ pub struct Unavailable {
     pub bubblewrap: String,
     /// Why not with Landlock.
     pub landlock: String,
-    /// The machine has the stronger way, and the policy asks for more than it can hold. What is in a workspace must not choose a weaker one.
+    /// The machine has the stronger way, and the policy asks for more than it can hold. What is in a workspace must not choose a weaker
+    /// one.
     pub is_for_size: bool,
 }
 

@@ -44,7 +44,8 @@ pub(crate) struct ProcessTree {
     root: Root,
     /// Nothing is left to do at the end.
     is_ended: bool,
-    /// Who starts the program and adopts its orphans, in a process between it and us; what is said of the program below is true of that one.
+    /// Who starts the program and adopts its orphans, in a process between it and us; what is said of the program below is true of that
+    /// one.
     #[cfg(target_os = "linux")]
     keeper: Option<Leash>,
     /// Why there is none, where there could be.

@@ -16,8 +16,8 @@ pub(super) struct Run {
     pub(super) is_kept: bool,
 }
 
-/// The right to run without a keeper, which costs the start of another program: one run at a time has it, and the others' orphans go to their
-/// keepers. So what is orphaned in here is its.
+/// The right to run without a keeper, which costs the start of another program: one run at a time has it, and the others' orphans go to
+/// their keepers. So what is orphaned in here is its.
 #[derive(Debug)]
 pub(crate) struct Unkept(());
 

@@ -1,5 +1,5 @@
-//! A process of its own for a test: with a terminal, with limits as high as they go, and with a descriptor that is inherited by whoever does
-//! not take care.
+//! A process of its own for a test: with a terminal, with limits as high as they go, and with a descriptor that is inherited by whoever
+//! does not take care.
 
 use rustix::fs::OFlags;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

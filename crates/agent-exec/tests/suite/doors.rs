@@ -1,5 +1,5 @@
-//! The sandbox of one command, where it differs from that of the others. Each attempt that is to fail succeeds where the door is open, or in the
-//! sandbox of the others.
+//! The sandbox of one command, where it differs from that of the others. Each attempt that is to fail succeeds where the door is open, or
+//! in the sandbox of the others.
 
 use crate::sandbox::{Place, everywhere, run};
 use crate::support::text;

@@ -1,5 +1,5 @@
-//! Hostile and unlucky commands, each without a sandbox and in every sandbox that works here. Those that a careless runner does not cope with
-//! are given to [`naive`], too, and must not hold there: a check that could not fail would prove nothing.
+//! Hostile and unlucky commands, each without a sandbox and in every sandbox that works here. Those that a careless runner does not cope
+//! with are given to [`naive`], too, and must not hold there: a check that could not fail would prove nothing.
 
 use crate::apart::{self, FIRST_OF_OURS};
 use crate::naive;

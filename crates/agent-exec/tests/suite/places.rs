@@ -1,4 +1,5 @@
-//! What commands do to the places that the next command's sandbox is made of: close them, move them, put links there. Each is tried in the open, too.
+//! What commands do to the places that the next command's sandbox is made of: close them, move them, put links there. Each is tried in the
+//! open, too.
 
 use crate::sandbox::{Place, run};
 use crate::support::{Switch, helper, text};

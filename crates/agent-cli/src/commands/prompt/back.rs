@@ -1,5 +1,5 @@
-//! Esc Esc: a list of the person's messages, from which one is chosen to go back to, with the files as they were then or without. The session
-//! stays as it is; the prompt goes on in a new one with the records from before the message, which stands in the line again.
+//! Esc Esc: a list of the person's messages, from which one is chosen to go back to, with the files as they were then or without. The
+//! session stays as it is; the prompt goes on in a new one with the records from before the message, which stands in the line again.
 
 use super::Screen;
 use super::desk::Desk;

@@ -37,8 +37,8 @@ impl Custom {
         }
     }
 
-    /// The message: `$ARGUMENTS` is all that was typed behind the name, `$1` to `$9` a word of it. Where the text has no place for them, they
-    /// follow it.
+    /// The message: `$ARGUMENTS` is all that was typed behind the name, `$1` to `$9` a word of it. Where the text has no place for them,
+    /// they follow it.
     pub(super) fn message(&self, arguments: &str) -> String {
         let words: Vec<&str> = arguments.split_whitespace().collect();
         let (mut out, mut rest, mut has_place) = (String::new(), self.body.as_str(), false);

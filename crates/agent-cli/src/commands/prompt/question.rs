@@ -128,8 +128,8 @@ impl Screen {
         due.into_iter().for_each(|label| self.prompt(label));
     }
 
-    /// Whether this line came before the question could be read, as the lines of a paste do whose beginning was taken for something else. Then
-    /// it is no answer, and each further one is waited out.
+    /// Whether this line came before the question could be read, as the lines of a paste do whose beginning was taken for something else.
+    /// Then it is no answer, and each further one is waited out.
     pub(super) fn comes_too_early(&mut self) -> bool {
         let Some(open) = self.question.as_mut().filter(|_| self.desk.is_none()) else { return false };
         let now = Instant::now();

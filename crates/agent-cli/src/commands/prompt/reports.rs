@@ -1,5 +1,5 @@
-//! Commands at the prompt that do what a command of the program does, with this session: they run to their end before the next line is read,
-//! and write what they have to say themselves.
+//! Commands at the prompt that do what a command of the program does, with this session: they run to their end before the next line is
+//! read, and write what they have to say themselves.
 
 use super::Screen;
 use crate::commands::args::{Trust, Undo};

@@ -1,7 +1,7 @@
 //! What was typed before, kept per project: one JSON string a line, in a file that only the user reads.
 //!
-//! Two programs may add to it at once: each adds whole lines under a lock, and a line that cannot be read is passed over. That nothing can be
-//! kept is no reason to stop.
+//! Two programs may add to it at once: each adds whole lines under a lock, and a line that cannot be read is passed over. That nothing can
+//! be kept is no reason to stop.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};

@@ -1,6 +1,7 @@
 //! The text that is edited, and the cursor in it.
 //!
-//! A cell is what one step of the cursor passes: a grapheme cluster, a line break, or a whole paste. So the cursor cannot stand within a letter.
+//! A cell is what one step of the cursor passes: a grapheme cluster, a line break, or a whole paste. So the cursor cannot stand within a
+//! letter.
 
 use crate::screen::terminal::inline;
 use std::mem;
@@ -347,8 +348,8 @@ pub(crate) enum Move {
     /// To the first letter of the row.
     RowText,
     RightInRow,
-    /// As vi has words: letters, or signs, between blanks. To the start of the next, to the end of this or the next, to the start of this or the
-    /// one before.
+    /// As vi has words: letters, or signs, between blanks. To the start of the next, to the end of this or the next, to the start of this
+    /// or the one before.
     NextWord,
     WordEnd,
     WordBack,

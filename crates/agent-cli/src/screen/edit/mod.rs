@@ -4,8 +4,8 @@
 //! 2. [`Editor`](editor::Editor) is what keys mean: editing, history, search, completion.
 //! 3. [`layout`] makes rows of a width of it.
 //!
-//! What is shown is what is sent: a cell that a terminal would act on is shown as `\u{…}`, and a long paste as a placeholder that counts its
-//! lines.
+//! What is shown is what is sent: a cell that a terminal would act on is shown as `\u{…}`, and a long paste as a placeholder that counts
+//! its lines.
 
 pub(crate) mod completion;
 pub(crate) mod editor;

@@ -2,8 +2,8 @@
 
 use crate::screen::terminal::Look;
 
-/// Gives out what of a text is certain, each part with its look, and returns how many bytes that is. With `is_end` that is all of it: a mark
-/// without its other half is text. `before` is the letter before the text.
+/// Gives out what of a text is certain, each part with its look, and returns how many bytes that is. With `is_end` that is all of it: a
+/// mark without its other half is text. `before` is the letter before the text.
 pub(super) fn read(text: &str, look: Look, is_end: bool, before: &mut char, out: &mut dyn FnMut(&str, Look)) -> usize {
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {

@@ -4,13 +4,13 @@
 //! pieces of text -> lines, by how they begin (fence, heading, list, quote, table) -> marks within a line -> words in rows
 //! ```
 //!
-//! 1. What was given out is never taken back: a mark is waited for until it is closed, its line ends, or [`inline::LONGEST_MARKED`] bytes came; then
-//!    it stands as it is written. Nothing that the model wrote is left out but marks that were understood.
+//! 1. What was given out is never taken back: a mark is waited for until it is closed, its line ends, or [`inline::LONGEST_MARKED`] bytes
+//!    came; then it stands as it is written. Nothing that the model wrote is left out but marks that were understood.
 //! 2. A row ends at a word, and in time: no row is as wide as the terminal. Code keeps its lines.
 //! 3. What is kept is bounded: a mark, a word no wider than a row, a table of [`table::MOST_BYTES`].
 //!
-//! Absent: HTML, footnotes, headings that are underlined, code that is only indented: they stay as written. A library that reads whole documents
-//! could not give out a line before its end, so the marks are read here.
+//! Absent: HTML, footnotes, headings that are underlined, code that is only indented: they stay as written. A library that reads whole
+//! documents could not give out a line before its end, so the marks are read here.
 
 mod inline;
 mod page;

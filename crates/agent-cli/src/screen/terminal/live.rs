@@ -1,12 +1,12 @@
-//! The rows at the bottom of the terminal that are drawn anew: the line that is edited and the state of the work. What is written goes above
-//! them.
+//! The rows at the bottom of the terminal that are drawn anew: the line that is edited and the state of the work. What is written goes
+//! above them.
 //!
 //! 1. A finished line is never written again: only the live rows are erased, and no sequence here clears a screen or its scrollback.
 //! 2. A line that has no end yet goes on where it stopped: the terminal itself keeps that place (DECSC), so nothing depends on how wide it
 //!    takes a letter to be. After a resize it has forgotten, and the place is worked out.
 //! 3. A drawing that the terminal has not been sent yet is left out when the next one of its kind follows.
-//! 4. Plain text makes room for itself above the rows, which are pushed down and not sent again: text that streams costs little more than its
-//!    own bytes. What is no ASCII may be wider than it seems, so the rows are drawn anew after it.
+//! 4. Plain text makes room for itself above the rows, which are pushed down and not sent again: text that streams costs little more than
+//!    its own bytes. What is no ASCII may be wider than it seems, so the rows are drawn anew after it.
 //! 5. Where only a clock or a spinner has moved, only that is written.
 
 mod patch;

@@ -5,8 +5,8 @@
 //! 2. JSON is written with the same characters as `\u…`, which is the same JSON.
 //! 3. Secrets that are known are replaced before that.
 //! 4. The program's own styles are added behind that, and are the only escape sequences.
-//! 5. Once the program answers signals itself, nothing here waits for a reader: a queue takes what is written. Until then the caller waits, and
-//!    signals end the program as they end any other.
+//! 5. Once the program answers signals itself, nothing here waits for a reader: a queue takes what is written. Until then the caller waits,
+//!    and signals end the program as they end any other.
 //! 6. Where the line editor has the terminal, what is written stands above the rows that are drawn anew, and those are all that is erased.
 
 mod at_start;
@@ -277,8 +277,8 @@ pub(crate) fn say(text: &str) {
     write_line(&escaped(&clean(text)));
 }
 
-/// A terminal that is gone is no reason to stop. The line is made whole first: it costs one write, and another program's output does not come
-/// between it and its end.
+/// A terminal that is gone is no reason to stop. The line is made whole first: it costs one write, and another program's output does not
+/// come between it and its end.
 fn write_line(text: &str) {
     let _ = write(Kind::Remark, &format!("{text}\n"));
 }

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// Runs a command in the person's shell, as the person, shows what it writes while it comes, and gives that with how it ended. It reads nothing.
-/// What it leaves behind in the background is not waited for.
+/// Runs a command in the person's shell, as the person, shows what it writes while it comes, and gives that with how it ended. It reads
+/// nothing. What it leaves behind in the background is not waited for.
 ///
 /// # Errors
 /// It cannot be started.

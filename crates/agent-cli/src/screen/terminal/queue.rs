@@ -1,4 +1,5 @@
-//! What is to be written and is not yet. A thread of its own writes it, so a reader that does not read holds up that thread and nothing else.
+//! What is to be written and is not yet. A thread of its own writes it, so a reader that does not read holds up that thread and nothing
+//! else.
 //!
 //! 1. To put something in never waits, wherever it is called.
 //! 2. What is put in is written once and in its order, as soon as the reader takes it.

@@ -1,7 +1,7 @@
 //! The terminal while the line editor has it: keys come one by one and are not echoed, pastes are marked.
 //!
-//! The terminal goes on to make signals of Ctrl-C, Ctrl-\ and Ctrl-Z, to stop and start output with Ctrl-S and Ctrl-Q, and to begin each new
-//! line at its start: a program that was killed leaves nothing that `stty sane` does not repair.
+//! The terminal goes on to make signals of Ctrl-C, Ctrl-\ and Ctrl-Z, to stop and start output with Ctrl-S and Ctrl-Q, and to begin each
+//! new line at its start: a program that was killed leaves nothing that `stty sane` does not repair.
 
 use super::live;
 use super::queue::{self, Kind};

@@ -1,5 +1,5 @@
-//! The usual places of what commands must not read. Only those that are there cost a mount, and a look at the directories above tells that of
-//! the others nothing is there.
+//! The usual places of what commands must not read. Only those that are there cost a mount, and a look at the directories above tells that
+//! of the others nothing is there.
 
 /// An agent that runs as root could read them, also without its capabilities.
 #[rustfmt::skip]

@@ -51,7 +51,8 @@ pub(super) struct Found {
     /// What links among the finds lead to.
     pub(super) linked: Linked,
     pub(super) unsearched: Vec<PathBuf>,
-    /// Directories that keep everybody out, or the nearest one above that can be seen. What lies in them is protected by their staying closed.
+    /// Directories that keep everybody out, or the nearest one above that can be seen. What lies in them is protected by their staying
+    /// closed.
     pub(super) closed: Vec<PathBuf>,
 }
 
@@ -224,7 +225,8 @@ impl Found {
     }
 }
 
-/// As for the tools, and instructions of agents, which tools may change when they are asked to. A `HEAD` alone is nothing that anybody acts on.
+/// As for the tools, and instructions of agents, which tools may change when they are asked to. A `HEAD` alone is nothing that anybody acts
+/// on.
 pub(super) fn is_protected(parent: &str, name: &str) -> bool {
     let is_head = protected::is_same_name(name, super::HEAD);
     !is_head && protected::is_protected_in(parent, name) || protected::is_instructions(name)

@@ -1,5 +1,5 @@
-//! Other names of protected files: a hard link in the workspace is the same file, and who writes in it by that name writes the protected one.
-//! Programs that remove duplicates and archives make them. Commands cannot make more of them where there are mounts.
+//! Other names of protected files: a hard link in the workspace is the same file, and who writes in it by that name writes the protected
+//! one. Programs that remove duplicates and archives make them. Commands cannot make more of them where there are mounts.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs;

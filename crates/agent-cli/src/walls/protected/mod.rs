@@ -1,5 +1,5 @@
-//! What of a workspace other programs act on by themselves: repositories, hooks, and files with a protected name. It is found when a session
-//! begins, and neither tools nor commands in a sandbox write it; what commands make of it later is told, or set aside ([`Later`]).
+//! What of a workspace other programs act on by themselves: repositories, hooks, and files with a protected name. It is found when a
+//! session begins, and neither tools nor commands in a sandbox write it; what commands make of it later is told, or set aside ([`Later`]).
 //!
 //! ```text
 //! finder.rs         walks the workspace, and again around every command, where only changed directories are read
@@ -222,8 +222,8 @@ impl Watch for Later {
         all
     }
 
-    /// An `.agent` is of use to this program only, and in a trusted workspace it names programs to run. Without its `HEAD` a directory is no
-    /// repository any more, and all of it is there.
+    /// An `.agent` is of use to this program only, and in a trusted workspace it names programs to run. Without its `HEAD` a directory is
+    /// no repository any more, and all of it is there.
     fn sets_aside(&self, path: &Path, is_new: bool) -> bool {
         is_named(path, ".agent") || is_new && is_named(path, HEAD)
     }
@@ -274,8 +274,8 @@ pub(crate) fn links_to(path: &Path) -> Vec<PathBuf> {
 }
 
 const HEAD: &str = "HEAD";
-/// Of what is no repository, and of the directories on the way to it. Repositories and what comes later are not counted: where those are too many
-/// for mounts, no command is started.
+/// Of what is no repository, and of the directories on the way to it. Repositories and what comes later are not counted: where those are
+/// too many for mounts, no command is started.
 const MOST_MOUNTS: usize = 400;
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-/// What a repository holds does not hold up a session: a pipe in the place of its configuration is not waited for, nor a file read that has no end.
+/// What a repository holds does not hold up a session: a pipe in the place of its configuration is not waited for, nor a file read that has
+/// no end.
 #[test]
 fn what_git_would_wait_for_is_not_asked_and_said() {
     let (_root, root) = tree(&["x"]);

@@ -7,8 +7,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// The directories with git's own data that a `.git` stands for, besides itself: where a `.git` file leads, and from there, or from a directory, to
-/// what several working trees share.
+/// The directories with git's own data that a `.git` stands for, besides itself: where a `.git` file leads, and from there, or from a
+/// directory, to what several working trees share.
 pub(super) fn led_to(dot_git: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut git_dir = dot_git.to_path_buf();
@@ -48,12 +48,14 @@ pub(super) const PARTS: &[&str] = &[
     "reftable",
 ];
 
-/// Whether a directory is marked as a cache, as the marker's specification says (bford.info/cachedir): by the first bytes of a regular file.
+/// Whether a directory is marked as a cache, as the marker's specification says (bford.info/cachedir): by the first bytes of a regular
+/// file.
 pub(super) fn is_cache(directory: &Path) -> bool {
     read_small(&directory.join(CACHE_TAG)).is_some_and(|text| text.starts_with(CACHE_SIGNATURE))
 }
 
-/// What git would wait for, or read without end, in a directory with its own data; as a sentence. Pipes, devices, and files larger than any that git writes.
+/// What git would wait for, or read without end, in a directory with its own data; as a sentence. Pipes, devices, and files larger than any
+/// that git writes.
 pub(super) fn odd_part(git_dir: &Path) -> Option<String> {
     READ_BY_GIT.iter().find_map(|(name, most_bytes)| {
         let file = git_dir.join(name);

@@ -1,14 +1,14 @@
 //! The short parts of the filter, which stand before the rules of the library.
 //!
-//! The library writes several instructions for each call and for each bit of an argument, and the kernel translates all of them for every command.
-//! A list of calls that have one answer needs one instruction for each, and a test of several bits needs one. No part allows anything: what it does
-//! not refuse reaches the next part, and at the end the library's rules, which refuse other instruction sets.
+//! The library writes several instructions for each call and for each bit of an argument, and the kernel translates all of them for every
+//! command. A list of calls that have one answer needs one instruction for each, and a test of several bits needs one. No part allows
+//! anything: what it does not refuse reaches the next part, and at the end the library's rules, which refuse other instruction sets.
 
 use libc::c_long;
 use seccompiler::{BpfProgram, sock_filter};
 
-/// These calls have this answer. The x32 variant of the instruction set has numbers of its own for the same calls, and nothing uses it: as a whole
-/// it has the answer, too.
+/// These calls have this answer. The x32 variant of the instruction set has numbers of its own for the same calls, and nothing uses it: as
+/// a whole it has the answer, too.
 pub(super) fn calls(program: &mut BpfProgram, calls: &[c_long], errno: i32) {
     let is_x32 = cfg!(target_arch = "x86_64").then_some((AT_LEAST, X32));
     let equal = calls.iter().map(|&call| (EQUALS, number(call)));

@@ -1,7 +1,7 @@
 //! System calls that a sandboxed command is refused, whatever namespaces it is in.
 //!
-//! `EPERM` where a program should see that it may not, `ENOSYS` where it should take another way (`clone3` and `openat2` hide their flags from a
-//! filter, and every C library falls back to `clone` and `openat`; `io_uring` would do the rest behind our back).
+//! `EPERM` where a program should see that it may not, `ENOSYS` where it should take another way (`clone3` and `openat2` hide their flags
+//! from a filter, and every C library falls back to `clone` and `openat`; `io_uring` would do the rest behind our back).
 //!
 //! The kernel checks and translates a filter anew for every command, which takes longer the longer it is. So there is one, and it is short.
 

@@ -1,7 +1,7 @@
 //! Set-user-id and set-group-id: a program that a command leaves behind with one of them runs as the agent's user, whoever starts it.
 //!
-//! A filter sees the mode, not what it is for. So `chmod g+s` of a directory is refused, too; a directory that inherits the bit from the one
-//! it is made in has it without a system call that names it. `mkdir` and `umask` are not here: the kernel ignores these bits in them.
+//! A filter sees the mode, not what it is for. So `chmod g+s` of a directory is refused, too; a directory that inherits the bit from the
+//! one it is made in has it without a system call that names it. `mkdir` and `umask` are not here: the kernel ignores these bits in them.
 
 use super::blocks;
 use libc::c_long;

@@ -1,8 +1,8 @@
 //! What one process does to another of the same user, where no namespace divides them.
 //!
-//! Landlock holds what asks for the right to trace (`ptrace`, `process_vm_writev`, `kcmp`, `move_pages`, `pidfd_getfd`, …) and, from Linux 6.12
-//! on, signals. Limits, priorities and the places of processes it does not know, nor memory and queues of System V. A process names itself with
-//! 0; the filter does not know its number, so a program that names itself by that is refused, too.
+//! Landlock holds what asks for the right to trace (`ptrace`, `process_vm_writev`, `kcmp`, `move_pages`, `pidfd_getfd`, …) and, from Linux
+//! 6.12 on, signals. Limits, priorities and the places of processes it does not know, nor memory and queues of System V. A process names
+//! itself with 0; the filter does not know its number, so a program that names itself by that is refused, too.
 
 use super::Rules;
 use libc::c_long;

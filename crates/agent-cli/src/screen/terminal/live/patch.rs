@@ -35,7 +35,8 @@ impl Live {
     }
 }
 
-/// The column from which on a row changes, and what stands there then; nothing where what is before or behind it would not stay in its place.
+/// The column from which on a row changes, and what stands there then; nothing where what is before or behind it would not stay in its
+/// place.
 fn change(old: &str, new: &str) -> Option<(usize, String)> {
     let same = |(a, b): &(char, char)| a == b;
     let start: usize = old.chars().zip(new.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();

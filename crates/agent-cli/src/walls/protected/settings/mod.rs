@@ -1,5 +1,5 @@
-//! What git's configuration names in a workspace, and what this program's own configuration leads to there: the directory of hooks, files that are
-//! included, scripts that commands name. Also what is not there yet: an included file that somebody makes counts at once.
+//! What git's configuration names in a workspace, and what this program's own configuration leads to there: the directory of hooks, files
+//! that are included, scripts that commands name. Also what is not there yet: an included file that somebody makes counts at once.
 //!
 //! ```text
 //! ordinary.rs      repositories of which git need not be asked

@@ -1,5 +1,5 @@
-//! Options and variables by which a command names directories and modules instead of files: where programs, modules and rules of builds are looked
-//! for. What is run there is not known by its name, so the directory counts as a whole.
+//! Options and variables by which a command names directories and modules instead of files: where programs, modules and rules of builds are
+//! looked for. What is run there is not known by its name, so the directory counts as a whole.
 
 use super::shell::UNKNOWN;
 

@@ -1,5 +1,5 @@
-//! Whether a repository's own configuration says nothing but the ordinary: what `git init`, `clone`, `submodule` and `branch` write. Asking git
-//! costs a process, so it is asked where there is anything else.
+//! Whether a repository's own configuration says nothing but the ordinary: what `git init`, `clone`, `submodule` and `branch` write. Asking
+//! git costs a process, so it is asked where there is anything else.
 
 /// Reads a configuration no further than needed: what is not understood is not ordinary.
 pub(super) fn is_ordinary(text: &str) -> bool {
