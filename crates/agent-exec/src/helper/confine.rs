@@ -8,8 +8,8 @@
 //!
 //! ```text
 //! prepared     by `launch`, which has become `bwrap`: the descriptors are those of the helper's program and of the file for the status
-//! unprepared   `bwrap` was started by the host, which is quicker by an `exec`: its input is the sandbox's own directory, in which a copy of the
-//!              helper and the file for the status are; the program has no input
+//! unprepared   `bwrap` was started by the host, which is quicker by an `exec`: its input is the sandbox's own directory, in which a
+//!              copy of the helper and the file for the status are; the program has no input
 //! ```
 //!
 //! It is the first process of the namespace, in the place of `bwrap`'s own: signals do not end it, and it takes the statuses of all
