@@ -1,6 +1,6 @@
 //! Keys that a provider's entry names: in a file, or written by a program. Both are the user's own, and both have limits.
 
-use crate::walls::own_programs::{Answer, Question, ask_question};
+use crate::walls::own_programs::{Answer, Question, Writes, ask_question};
 use agent_exec::SearchPath;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -92,6 +92,7 @@ fn asked(
         environment: Vec::new(),
         patience,
         limit_bytes: LIMIT_BYTES,
+        writes: Writes::AsTheUser,
     };
     match ask_question(programs, question) {
         Ok(Answer::Said(said)) => key(&said).map_err(|found| failed(found.to_owned())),

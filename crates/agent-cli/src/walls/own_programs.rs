@@ -32,7 +32,10 @@ pub(crate) fn ask_with(
     patience: Duration,
 ) -> Result<Answer, String> {
     let (patience, limit_bytes) = (patience.min(PATIENCE), OUTPUT_LIMIT_BYTES);
-    ask_question(programs, Question { program, arguments, directory, environment, patience, limit_bytes })
+    ask_question(
+        programs,
+        Question { program, arguments, directory, environment, patience, limit_bytes, writes: Writes::Nothing },
+    )
 }
 
 /// What a program is asked, and how long and how much it may answer.
@@ -44,11 +47,21 @@ pub(crate) struct Question<'a> {
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) patience: Duration,
     pub(crate) limit_bytes: usize,
+    pub(crate) writes: Writes,
+}
+
+/// What a program that is asked may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writes {
+    /// Nothing: an answer needs no file.
+    Nothing,
+    /// What the user may: the program is the user's choice, and keeps locks and caches of its own.
+    AsTheUser,
 }
 
 /// Runs a program, and no longer than the question allows.
 pub(crate) fn ask_question(programs: &SearchPath, question: Question<'_>) -> Result<Answer, String> {
-    let Question { program, arguments, directory, environment, patience, limit_bytes } = question;
+    let Question { program, arguments, directory, environment, patience, limit_bytes, writes } = question;
     if let Some(why) = what_git_waits_for(program, &environment) {
         return Err(why);
     }
@@ -65,7 +78,7 @@ pub(crate) fn ask_question(programs: &SearchPath, question: Question<'_>) -> Res
     let run = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let output = runtime.block_on(for_questions(programs).run(&command, &NeverCancelled));
+        let output = runtime.block_on(for_questions(programs, writes).run(&command, &NeverCancelled));
         output.map_err(|error| error.to_string())
     };
     // The caller may be in a runtime of its own, which must not be blocked by another one.
@@ -94,13 +107,12 @@ fn what_git_waits_for(program: &str, environment: &[(String, String)]) -> Option
     is_git.then(|| agent_git::odd_users_file(home.as_deref(), config_home.as_deref(), &more)).flatten()
 }
 
-/// What is asked ends with this program, and writes nothing: an answer needs no file. Where there is no Landlock it could, as the user may.
-/// The program of the unit tests has no helper in it and would run the tests again.
-fn for_questions(programs: &SearchPath) -> Processes {
+/// What is asked ends with this program. Where there is no Landlock it can write as the user may. The program of the unit tests has no helper in it and would run the tests again.
+fn for_questions(programs: &SearchPath, writes: Writes) -> Processes {
     let processes = if cfg!(test) { Processes::new().finding_programs(programs.clone()) } else { processes(programs) };
     match Fence::around([]) {
-        Ok(fence) => processes.behind(fence),
-        Err(_) => processes,
+        Ok(fence) if writes == Writes::Nothing => processes.behind(fence),
+        Ok(_) | Err(_) => processes,
     }
 }
 

@@ -124,8 +124,11 @@ fn while_the_session_is_set_up() {
         let scratch = Scratch::repository();
         let (bin, began, stop) = (scratch.path("bin"), scratch.path("began"), scratch.path("stop"));
         std::fs::create_dir(&bin).unwrap();
+        // Git's first questions are asked behind a fence, which lets it write nothing but does not hold permissions.
+        std::fs::write(&began, "").unwrap();
+        std::fs::set_permissions(&began, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let text = format!(
-            "#!/bin/sh\ntouch '{}'\nwhile test ! -e '{}'; do sleep 0.05; done\n",
+            "#!/bin/sh\nchmod 700 '{}'\nwhile test ! -e '{}'; do sleep 0.05; done\n",
             began.display(),
             stop.display()
         );
@@ -136,7 +139,8 @@ fn while_the_session_is_set_up() {
             if is_prompt { scratch.agent(&[]) } else { scratch.agent(&["run", "-p", "x", "--output-format", "json"]) };
         command.args(model.flags(Wire::Anthropic));
         let running = Running::start(command.env("PATH", format!("{}:/usr/bin:/bin", bin.display())));
-        eventually("the program", || began.exists());
+        let mode = || std::os::unix::fs::PermissionsExt::mode(&began.metadata().unwrap().permissions());
+        eventually("the program", || mode() & 0o100 != 0);
         running.signal(signal);
         let ended = running.end();
         std::fs::write(&stop, "").unwrap();

@@ -91,7 +91,7 @@ fn a_session_is_chosen_from_a_list() {
     running.write("fruit\r");
     running.wait_for("session apples");
     // The list no longer decides what an interrupt means.
-    running.wait_for_screen(|screen| screen.contains("cost unknown") && !screen.contains("working"));
+    running.wait_for_screen(|screen| screen.contains("100 in, 20 out") && !screen.contains("working"));
     running.write("\x03");
     running.wait_for("Ctrl-C again quits");
     running.write("/resume pe\r");

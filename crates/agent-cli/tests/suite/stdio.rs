@@ -171,7 +171,7 @@ fn what_nobody_reads_is_not_paid_for() {
     for arguments in [&["run", "-p", "x", "--output-format", "stream-json"][..], &[]] {
         let (scratch, model) = (Scratch::new(), endless());
         let model = if arguments.is_empty() {
-            Model::always(Step::text("One line.\n").after(Duration::from_millis(300)))
+            Model::always(Step::text("One line.\n").after(Duration::from_millis(800)))
         } else {
             model
         };

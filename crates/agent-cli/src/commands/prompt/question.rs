@@ -168,7 +168,12 @@ impl Screen {
                 // What was pressed before it could be read, or goes on with what was being typed, is no answer to it.
                 match Instant::now() {
                     now if now >= open.ready => self.struck(letter),
-                    now => open.ready = now + PAUSE,
+                    now => {
+                        open.ready = now + PAUSE;
+                        if let KeyCode::Char(letter) = key.code {
+                            self.desk.iter_mut().for_each(|desk| desk.editor.type_on(letter));
+                        }
+                    }
                 }
                 true
             }

@@ -123,6 +123,13 @@ impl Editor {
         }
     }
 
+    /// A person types on over a question that has just come: the letter belongs to the text that was put away, if there is one.
+    pub(crate) fn type_on(&mut self, letter: char) {
+        if let Some(line) = self.interrupted.as_mut().filter(|line| !line.is_empty()) {
+            line.insert(letter.encode_utf8(&mut [0; 4]));
+        }
+    }
+
     /// Brings it back.
     pub(crate) fn end_answer(&mut self) {
         if let Some(line) = self.interrupted.take() {

@@ -119,6 +119,22 @@ fn messages_that_came_back_stand_before_what_was_typed_since() {
 }
 
 #[test]
+fn letters_typed_over_a_new_question_belong_to_the_text_before() {
+    let mut editor = editor(&[]);
+    play(&mut editor, "run the");
+    editor.begin_answer();
+    " tests".chars().for_each(|letter| editor.type_on(letter));
+    assert_eq!(editor.line().text(), "", "they are no answer");
+    editor.end_answer();
+    assert_eq!(editor.line().text(), "run the tests");
+    editor.clear();
+    editor.begin_answer();
+    editor.type_on('y');
+    editor.end_answer();
+    assert_eq!(editor.line().text(), "", "an answer that came too early begins no message");
+}
+
+#[test]
 fn what_was_sent_comes_back() {
     let mut editor = editor(&["first", "second\nrow"]);
     assert_eq!(play(&mut editor, "dra<up><up><up><up><down>"), [] as [&str; 0]);
