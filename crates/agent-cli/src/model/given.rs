@@ -65,6 +65,12 @@ pub(crate) fn by_command(argv: &[String], programs: &SearchPath, untrusted: &[Pa
     Ok(key)
 }
 
+/// Whether an absolute path leads to where commands may write.
+fn is_untrusted(path: &Path, untrusted: &[PathBuf]) -> bool {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    path.is_absolute() && untrusted.iter().any(|place| real.starts_with(place) || path.starts_with(place))
+}
+
 fn asked(
     argv: &[String],
     programs: &SearchPath,
@@ -76,11 +82,12 @@ fn asked(
     };
     let failed = |found: String| NotGiven::Command { program: program.clone(), found };
     let program_path = with_home(program);
-    if program_path.is_absolute() {
-        let real = program_path.canonicalize().unwrap_or_else(|_| program_path.clone());
-        if untrusted.iter().any(|place| real.starts_with(place) || program_path.starts_with(place)) {
-            return Err(NotGiven::Within { program: program.clone(), path: program_path });
-        }
+    if is_untrusted(&program_path, untrusted) {
+        return Err(NotGiven::Within { program: program.clone(), path: program_path });
+    }
+    // What an interpreter or `env` is to run is as much a program: commands may have written it.
+    if let Some(path) = arguments.iter().map(|word| with_home(word)).find(|path| is_untrusted(path, untrusted)) {
+        return Err(NotGiven::Within { program: program.clone(), path });
     }
     let named = if program_path.is_absolute() { program_path.display().to_string() } else { program.clone() };
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -1,7 +1,8 @@
 //! The instructions that become part of the system prompt: the user's own `AGENTS.md`, then those of the project from its root down to the
 //! working directory, with the files that they import.
 //!
-//! All together have a limit. An import reads text files of the project only, so that a repository cannot send other files to the provider.
+//! All together have a limit. An import reads other files of instructions of the project only, opened once and on a way without links, so
+//! that a repository cannot send other files to the provider.
 
 use crate::config::file::{config_home, read_capped};
 use crate::config::project;
@@ -9,15 +10,18 @@ use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, say};
 use agent_core::protected::is_instructions;
 use agent_runner::journal::check_own_target;
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 use std::collections::BTreeSet;
-use std::fs::Metadata;
-use std::io;
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// All instructions for a directory, each below a heading that names its file. What is not used is said.
 pub(crate) fn of(directory: &Path) -> String {
-    let mut instructions = Instructions { text: String::new(), left: MAX_BYTES, read: BTreeSet::new(), cut: 0 };
+    let mut instructions =
+        Instructions { text: String::new(), left: MAX_BYTES, read: BTreeSet::new(), tried: 0, cut: 0 };
     if let Some(home) = config_home() {
         let path = home.join(AGENTS);
         match own_text(&path) {
@@ -45,6 +49,8 @@ struct Instructions {
     left: usize,
     /// Files that are in it, so that each is in it once.
     read: BTreeSet<PathBuf>,
+    /// Imports that were looked up, whatever came of it.
+    tried: usize,
     /// Bytes that were left out.
     cut: u64,
 }
@@ -71,10 +77,14 @@ impl Instructions {
     /// Adds the files that a text names with `@`, and those that they name. What is no file of the project is a word like any other.
     fn add_imports(&mut self, root: &Path, importer: &Path, text: &str, depth: usize) {
         for name in imports(text) {
-            if self.read.len() >= MAX_FILES {
+            if self.tried >= MAX_FILES {
                 return;
             }
             let Some(path) = importer.parent().and_then(|folder| below(folder, name)) else { continue };
+            if !is_instructions(&path.file_name().unwrap_or_default().to_string_lossy()) {
+                continue;
+            }
+            self.tried += 1;
             match read_import(root, &path) {
                 Ok(Some((real, text))) if self.read.insert(real.clone()) => {
                     self.add("the project", &path, &text);
@@ -125,27 +135,60 @@ fn read_inside(root: &Path, path: &Path) -> io::Result<Option<(PathBuf, String)>
             "it is a link to `{name}`, which is not the name of an instructions file"
         )));
     }
-    text_of(root, real)
+    let inside = real.strip_prefix(root).map_err(io::Error::other)?.to_path_buf();
+    open_beneath(root, &inside)
 }
 
-/// An import: a text file that stands in the project itself, and is not hidden in a directory of a tool.
+/// An import: another file of instructions in the project, by the names that commands cannot write. Any other name could lead to what deny
+/// rules or hidden places keep from the model.
 fn read_import(root: &Path, path: &Path) -> io::Result<Option<(PathBuf, String)>> {
-    let Some(real) = real(path)? else { return Ok(None) };
-    let Ok(inside) = real.strip_prefix(root) else {
-        return Err(io::Error::other("it leads out of the project"));
-    };
-    if !real.is_file() {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if !is_instructions(&name) {
         return Ok(None);
     }
-    let is_text = real.extension().is_some_and(|ending| TEXTS.iter().any(|text| ending.eq_ignore_ascii_case(text)));
-    let is_hidden = inside.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
-    if !is_text || is_hidden {
-        return Err(io::Error::other(format!(
-            "only files {} that are not hidden are imported",
-            TEXTS.map(|text| format!("*.{text}")).join(", ")
-        )));
+    let Some(inside) = normalised(path).and_then(|path| path.strip_prefix(root).map(Path::to_path_buf).ok()) else {
+        return Err(io::Error::other("it leads out of the project"));
+    };
+    open_beneath(root, &inside)
+}
+
+/// The path without `.` and `..`.
+fn normalised(path: &Path) -> Option<PathBuf> {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => whole.pop().then_some(())?,
+            Component::CurDir => {}
+            Component::Normal(_) | Component::RootDir | Component::Prefix(_) => whole.push(part),
+        }
     }
-    text_of(root, real)
+    Some(whole)
+}
+
+/// Opens a file of the project once, on a way without links, so that what is checked is what is read.
+fn open_beneath(root: &Path, inside: &Path) -> io::Result<Option<(PathBuf, String)>> {
+    let folder = rustix::fs::open(root, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let way = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let file = match rustix::fs::openat2(&folder, inside, flags, Mode::empty(), way) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(Errno::LOOP) => return Err(io::Error::other("it is a link, or lies behind one")),
+        Err(error) => return Err(error.into()),
+    };
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    if !may_instruct(&found, root) {
+        return Err(io::Error::other("it belongs to another user"));
+    }
+    if found.len() > MAX_FILE_BYTES {
+        return Err(io::Error::other(format!("it has {} bytes, but the limit is {MAX_FILE_BYTES}", found.len())));
+    }
+    let mut text = String::new();
+    file.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
+    Ok(Some((root.join(inside), text)))
 }
 
 fn real(path: &Path) -> io::Result<Option<PathBuf>> {
@@ -154,13 +197,6 @@ fn real(path: &Path) -> io::Result<Option<PathBuf>> {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-fn text_of(root: &Path, real: PathBuf) -> io::Result<Option<(PathBuf, String)>> {
-    if !may_instruct(&real.metadata()?, root) {
-        return Err(io::Error::other("it belongs to another user"));
-    }
-    Ok(read_capped(&real)?.map(|text| (real, text)))
 }
 
 /// The user, and in a repository of another user that the user told git to work with, that one.
@@ -207,8 +243,8 @@ const MAX_BYTES: usize = 32 * 1024;
 const MAX_FILES: usize = 64;
 /// How many imports may lead from one to the next.
 const MAX_DEPTH: usize = 5;
-/// How the names of files end that can be imported.
-const TEXTS: [&str; 4] = ["md", "mdc", "markdown", "txt"];
+/// Of one file; more than this is beyond the limit of all in any case.
+const MAX_FILE_BYTES: u64 = 256 * 1024;
 
 #[cfg(test)]
 mod tests {
@@ -255,13 +291,16 @@ mod tests {
     #[test]
     fn every_file_is_there_once_in_the_order_in_which_it_is_named() {
         let project = project(&[
-            ("AGENTS.md", "first, see @docs/two.md and @docs/two.md"),
-            ("docs/two.md", "second, see @../AGENTS.md, @three.txt and @nothing.md"),
-            ("docs/three.txt", "third @three.txt @deep/1.md"),
-            ("docs/deep/1.md", "d1 @2.md"),
-            ("docs/deep/2.md", "d2 @3.md"),
-            ("docs/deep/3.md", "d3 @4.md"),
-            ("docs/deep/4.md", "d4"),
+            ("AGENTS.md", "first, see @docs/two.instructions.md and @docs/two.instructions.md"),
+            (
+                "docs/two.instructions.md",
+                "second, see @../AGENTS.md, @three.instructions.md and @nothing.instructions.md",
+            ),
+            ("docs/three.instructions.md", "third @three.instructions.md @deep/1.instructions.md"),
+            ("docs/deep/1.instructions.md", "d1 @2.instructions.md"),
+            ("docs/deep/2.instructions.md", "d2 @3.instructions.md"),
+            ("docs/deep/3.instructions.md", "d3 @4.instructions.md"),
+            ("docs/deep/4.instructions.md", "d4"),
         ]);
         let text = of_project(&project, ".");
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in {text}"));
@@ -273,18 +312,20 @@ mod tests {
     #[test]
     fn imports_send_no_other_files() {
         let outside = tempfile::tempdir().unwrap();
-        fs::write(outside.path().join("out.md"), "outside").unwrap();
-        let text = "@.env @id_rsa @.hidden/x.md @link.md @folder.md @config.toml and @docs/ok.md";
+        fs::write(outside.path().join("AGENTS.md"), "outside").unwrap();
+        let text =
+            "@.env @id_rsa @x.md @link/AGENTS.md @link.instructions.md @folder.instructions.md and @docs/AGENTS.md";
         let project = project(&[
             ("AGENTS.md", text),
             (".env", "hidden-1"),
             ("id_rsa", "hidden-2"),
-            (".hidden/x.md", "hidden-3"),
-            ("config.toml", "hidden-4"),
-            ("folder.md/x.md", "hidden-5"),
-            ("docs/ok.md", "is used"),
+            ("x.md", "hidden-3"),
+            ("folder.instructions.md/x.md", "hidden-5"),
+            ("docs/AGENTS.md", "is used"),
         ]);
-        std::os::unix::fs::symlink(outside.path().join("out.md"), project.path().join("link.md")).unwrap();
+        std::os::unix::fs::symlink(outside.path().join("AGENTS.md"), project.path().join("link.instructions.md"))
+            .unwrap();
+        std::os::unix::fs::symlink(outside.path(), project.path().join("link")).unwrap();
         let text = of_project(&project, ".");
         assert!(text.contains("is used") && !text.contains("hidden-") && !text.contains("outside"), "{text}");
     }

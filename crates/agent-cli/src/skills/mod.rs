@@ -13,6 +13,7 @@ use head::Head;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub(crate) use tool::activate_skill;
 
@@ -26,21 +27,14 @@ pub(crate) struct Skill {
     pub(crate) is_of_project: bool,
     /// The tools that its author suggests.
     pub(crate) allowed_tools: Option<String>,
+    /// The text for the model, without the head: as it was when the session began, and when it was compared with what was trusted.
+    pub(crate) body: Arc<str>,
 }
 
 impl Skill {
     /// The folder that holds everything of the skill.
     pub(crate) fn folder(&self) -> &Path {
         self.file.parent().unwrap_or(&self.file)
-    }
-
-    /// The text for the model, without the head.
-    ///
-    /// # Errors
-    /// Why it cannot be read.
-    pub(crate) fn body(&self) -> Result<String, String> {
-        let text = read_capped(&self.file).map_err(|error| error.to_string())?.ok_or("the file is gone")?;
-        Ok(head::body(&text).to_owned())
     }
 }
 
@@ -123,8 +117,8 @@ impl Search {
 
     fn add(&mut self, folder: &Path, file: PathBuf, root: Option<&Path>) {
         let shown = file.display().to_string();
-        let head = match read(&file, root) {
-            Ok(head) => head,
+        let (head, body) = match read(&file, root) {
+            Ok(read) => read,
             Err(why) => return self.notes.push(format!("not a skill: {shown}: {why}")),
         };
         let folder = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -151,6 +145,7 @@ impl Search {
             file,
             is_of_project: root.is_some(),
             allowed_tools: head.allowed_tools,
+            body,
         };
         if let Some(hidden) = self.skills.insert(name.clone(), skill) {
             self.notes.push(format!("the skill `{name}` of {} is hidden by that of {shown}", hidden.file.display()));
@@ -163,7 +158,7 @@ impl Search {
 }
 
 /// A repository's link could show the model any file of the user: its skills stand in the project themselves. The user's own may be links.
-fn read(file: &Path, root: Option<&Path>) -> Result<Head, String> {
+fn read(file: &Path, root: Option<&Path>) -> Result<(Head, Arc<str>), String> {
     let real = file.canonicalize().map_err(|error| error.to_string())?;
     match root {
         Some(root) if !real.starts_with(root) => return Err(String::from("it leads out of the project")),
@@ -171,8 +166,12 @@ fn read(file: &Path, root: Option<&Path>) -> Result<Head, String> {
         Some(_) => {}
         None => check_own_target(file).map_err(|error| error.to_string())?,
     }
+    let bytes = real.metadata().map_err(|error| error.to_string())?.len();
+    if bytes > MAX_BYTES {
+        return Err(format!("it has {bytes} bytes, but the limit is {MAX_BYTES}"));
+    }
     let text = read_capped(&real).map_err(|error| error.to_string())?.ok_or("it is gone")?;
-    head::read(&text)
+    Ok((head::read(&text)?, Arc::from(head::body(&text))))
 }
 
 /// By the specification.
@@ -224,7 +223,9 @@ const FILE: &str = "SKILL.md";
 /// Folders of a project that may hold skills, the one that counts more last.
 const OWN: [&str; 2] = [".agents", ".agent"];
 const MAX_DEPTH: usize = 4;
-const MAX_FOLDERS: usize = 2_000;
+const MAX_FOLDERS: usize = 500;
+/// Of a `SKILL.md`.
+const MAX_BYTES: u64 = 64 * 1024;
 const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1_024;
 const MIN_DESCRIPTION: usize = 40;

@@ -86,6 +86,7 @@ fn the_catalogue_is_bounded_and_shortens_descriptions_first() {
             file: PathBuf::from("/x/SKILL.md"),
             is_of_project: false,
             allowed_tools: None,
+            body: Arc::from(""),
         });
         catalogue(&skills.collect::<Vec<_>>())
     };

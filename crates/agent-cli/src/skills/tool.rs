@@ -1,15 +1,16 @@
 //! `activate_skill`: gives the model the text of a skill, or a file of it.
 
 use super::Skill;
-use crate::config::file::read_capped;
 use agent_core::conversation::{Arguments, ToolCall};
 use agent_core::ports::{Tool, ToolContext};
 use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
+use rustix::fs::{Mode, OFlags, ResolveFlags};
 use serde::Deserialize;
 use serde_json::json;
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 /// The tool, where there are skills.
@@ -24,7 +25,7 @@ pub(crate) fn activate_skill(skills: &[Skill]) -> Option<Arc<dyn Tool>> {
             "name": {"type": "string", "enum": names, "description": "The skill."},
             "file": {
                 "type": "string",
-                "description": "A file of the skill instead of its instructions, relative to the skill's folder."
+                "description": "A file of a skill of the user's instead of its instructions, relative to the skill's folder."
             }
         },
         "required": ["name"],
@@ -75,15 +76,14 @@ impl Tool for ActivateSkill {
     async fn run(&self, call: &ToolCall, _context: &ToolContext) -> ToolOutcome {
         let told = self.wanted(&call.arguments).and_then(|(skill, file)| match file {
             Some(file) => file_of(skill, &file),
-            None => activated(skill),
+            None => Ok(activated(skill)),
         });
         told.map_or_else(ToolOutcome::failed, ToolOutcome::ok)
     }
 }
 
-fn activated(skill: &Skill) -> Result<String, String> {
-    let body = skill.body().map_err(|why| format!("cannot read the skill `{}`: {why}", skill.name))?;
-    let mut text = format!("<skill_content name=\"{}\">\n{body}\n\n", skill.name);
+fn activated(skill: &Skill) -> String {
+    let mut text = format!("<skill_content name=\"{}\">\n{}\n\n", skill.name, skill.body);
     text.push_str(&format!(
         "The skill's folder is {}. Paths in the skill are relative to it.\n",
         skill.folder().display()
@@ -91,12 +91,12 @@ fn activated(skill: &Skill) -> Result<String, String> {
     if let Some(tools) = &skill.allowed_tools {
         text.push_str(&format!("Its author suggests these tools: {tools}. That allows nothing.\n"));
     }
-    let files = files(skill.folder());
+    let (files, by) = (files(skill.folder()), if skill.is_of_project { "`read_file`" } else { "`file`" });
     if !files.is_empty() {
-        text.push_str(&format!("Its files, which `file` reads:\n{}\n", files.join("\n")));
+        text.push_str(&format!("Its files, which {by} reads:\n{}\n", files.join("\n")));
     }
     text.push_str("</skill_content>\n");
-    Ok(text)
+    text
 }
 
 /// The files of a skill besides its instructions, relative to its folder.
@@ -121,19 +121,31 @@ fn files(folder: &Path) -> Vec<String> {
     found
 }
 
-/// A file in the skill's folder; a link out of it is refused.
+/// A file in the folder of a skill of the user's, opened once and on a way without links. What is the project's is read by `read_file`, for
+/// which the rules about files hold.
 fn file_of(skill: &Skill, file: &str) -> Result<String, String> {
     let failed = |why: &str| format!("cannot read `{file}` of the skill `{}`: {why}", skill.name);
+    if skill.is_of_project {
+        let path = skill.folder().join(file);
+        return Err(failed(&format!("it is a file of the project, which `read_file` reads: {}", path.display())));
+    }
     let is_below = Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if !is_below {
         return Err(failed("the path has to lie in the skill's folder"));
     }
-    let folder = fs::canonicalize(skill.folder()).map_err(|error| failed(&error.to_string()))?;
-    let path: PathBuf = fs::canonicalize(folder.join(file)).map_err(|error| failed(&error.to_string()))?;
-    if !path.starts_with(&folder) {
-        return Err(failed("it is a link that leads out of the skill's folder"));
+    let folder = rustix::fs::open(skill.folder(), OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let folder = folder.map_err(|error| failed(&error.to_string()))?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let way = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let opened = rustix::fs::openat2(&folder, file, flags, Mode::empty(), way);
+    let opened = File::from(opened.map_err(|error| failed(&error.to_string()))?);
+    let found = opened.metadata().map_err(|error| failed(&error.to_string()))?;
+    if !found.is_file() || found.len() > super::MAX_BYTES {
+        return Err(failed(&format!("it is no file of at most {} bytes", super::MAX_BYTES)));
     }
-    read_capped(&path).map_err(|error| failed(&error.to_string()))?.ok_or_else(|| failed("it is gone"))
+    let mut text = String::new();
+    opened.take(super::MAX_BYTES).read_to_string(&mut text).map_err(|error| failed(&error.to_string()))?;
+    Ok(text)
 }
 
 const MAX_DEPTH: usize = 3;

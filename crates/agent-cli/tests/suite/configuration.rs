@@ -303,8 +303,8 @@ fn instructions_are_cut_and_do_not_lead_outside() {
 #[test]
 fn instructions_of_the_user_and_imports() {
     let scratch = Scratch::repository();
-    scratch.write("AGENTS.md", "Rule of the root, see @docs/style.md.");
-    scratch.write("docs/style.md", "Rule of style.");
+    scratch.write("AGENTS.md", "Rule of the root, see @docs/style.instructions.md.");
+    scratch.write("docs/style.instructions.md", "Rule of style.");
     let own = scratch.path("config/AGENTS.md");
     fs::create_dir_all(own.parent().unwrap()).unwrap();
     fs::write(&own, "Rule of the user.").unwrap();

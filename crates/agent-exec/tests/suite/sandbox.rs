@@ -31,7 +31,8 @@ impl Place {
     pub(crate) fn policy(&self, access: Access) -> Policy {
         let workspace = self.path("work");
         let git = workspace.join(".git");
-        let kept = vec![git.clone(), workspace.join("sub/.git"), workspace.join(".agent")];
+        let kept =
+            vec![git.clone(), workspace.join("sub/.git"), workspace.join("other/.git"), workspace.join(".agent")];
         let (placeholders, protected) =
             (vec![workspace.join(".agent")], vec![git, workspace.join("sub/.git"), workspace.join(".agent")]);
         Policy {
@@ -246,13 +247,13 @@ async fn no_repository_and_no_configuration_comes_into_being() {
 async fn what_is_replaced_is_put_right() {
     for (mechanism, place, sandboxed) in everywhere(Access::WorkspaceWrite) {
         let work = place.path("work");
-        fs::create_dir(work.join("sub/.git")).unwrap();
-        fs::write(work.join("sub/.git/config"), "old").unwrap();
-        let attempt = "mv sub old && mkdir -p sub/.git && echo new > sub/.git/config";
+        fs::create_dir_all(work.join("other/.git")).unwrap();
+        fs::write(work.join("other/.git/config"), "old").unwrap();
+        let attempt = "mv other old && mkdir -p other/.git && echo new > other/.git/config";
         let finished = run(&sandboxed, &place.command(attempt)).await;
         assert_eq!(finished.exit, Exit::Code(0), "{mechanism:?}: it is an attempt: {finished:?}");
-        let aside = set_aside(&work.join("sub"));
-        assert!(!work.join("sub/.git").exists() && aside[0].join("config").exists(), "{finished:?}");
+        let aside = set_aside(&work.join("other"));
+        assert!(!work.join("other/.git").exists() && aside[0].join("config").exists(), "{finished:?}");
         assert_eq!(fs::read_to_string(work.join("old/.git/config")).unwrap(), "old", "nothing is lost");
         // The repository is elsewhere, and a link leads to it.
         fs::rename(work.join(".git"), place.path("repository")).unwrap();

@@ -72,14 +72,14 @@ mod tests {
             (Format::OpenAiResponses, "openai-responses", "gpt-5.5"),
         ] {
             for effort in [None, Some(Effort::Low), Some(Effort::High)] {
-                let body = Writer::new(format, "h").write(&empty(model, 9_000, effort)).unwrap();
+                let body = Writer::new(format, "h").write(&empty(model, 64_000, effort)).unwrap();
                 let body: Value = serde_json::from_slice(&body).unwrap();
                 let head = serde_json::json!({"cassette": {
                     "version": 1, "dialect": dialect, "base_url": "http://h/v1", "key_variable": "K", "has_key": false,
                 }});
                 let request = serde_json::json!({"request": {"call": 1, "url": "http://h/v1/x", "body": body}});
                 let cassette = Cassette::parse(format!("{head}\n{request}\n").as_bytes(), "c").unwrap();
-                let asked = Some(Asked { max_output_tokens: 9_000, effort });
+                let asked = Some(Asked { max_output_tokens: 64_000, effort });
                 assert_eq!(cassette.asked(model), asked, "{dialect} {model} {effort:?}");
                 assert_eq!(cassette.asked("other"), None);
             }

@@ -267,6 +267,8 @@ const OF_RECORDS: &[(&str, &str)] = &[
 const OF_SUBMODULES: &[&str] = &["--recurse-s", "--no-recurse-s", "--ignore-s", "--submodule"];
 const VARIABLES: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
+    // Another repository on this machine has hooks and settings of its own, which a command may have written, and git obeys them there.
+    ("GIT_ALLOW_PROTOCOL", "http:https:git:ssh"),
     ("GIT_PAGER", "cat"),
     // What git proposes is taken as it is.
     ("GIT_EDITOR", "true"),

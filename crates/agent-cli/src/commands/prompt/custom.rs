@@ -97,15 +97,14 @@ pub(super) fn found(directory: &Path) -> (Vec<Custom>, Vec<String>) {
 }
 
 /// A skill as a command, `/skill:NAME`: its text goes to the agent with what is typed behind it.
-pub(super) fn of_skill(skill: &Skill) -> Option<Custom> {
-    let body = skill.body().ok()?;
-    Some(Custom {
+pub(super) fn of_skill(skill: &Skill) -> Custom {
+    Custom {
         name: format!("skill:{}", skill.name),
         hint: String::from("[WORDS]"),
         description: skill.description.clone(),
-        body: format!("<skill_content name=\"{}\">\n{body}\n</skill_content>", skill.name),
+        body: format!("<skill_content name=\"{}\">\n{}\n</skill_content>", skill.name, skill.body),
         is_of_repository: false,
-    })
+    }
 }
 
 /// The name of the command in such a file, where it is one that can be typed.

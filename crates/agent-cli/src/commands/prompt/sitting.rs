@@ -179,7 +179,7 @@ impl Sitting {
             screen.look_at_branch();
         }
         let (mut customs, unreadable) = custom::found(&settings.directory);
-        customs.extend(settings.skills.iter().filter_map(custom::of_skill));
+        customs.extend(settings.skills.iter().map(custom::of_skill));
         unreadable.iter().for_each(|why| screen.view.tell(&inline(why)));
         if let Some(desk) = &mut screen.desk {
             desk.editor.know_commands(customs.iter().map(|custom| custom.name.as_str()).chain(registry::names()));
