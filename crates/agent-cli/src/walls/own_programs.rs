@@ -107,7 +107,8 @@ fn what_git_waits_for(program: &str, environment: &[(String, String)]) -> Option
     is_git.then(|| agent_git::odd_users_file(home.as_deref(), config_home.as_deref(), &more)).flatten()
 }
 
-/// What is asked ends with this program. Where there is no Landlock it can write as the user may. The program of the unit tests has no helper in it and would run the tests again.
+/// What is asked ends with this program. Where there is no Landlock it can write as the user may. The program of the unit tests has no
+/// helper in it and would run the tests again.
 fn for_questions(programs: &SearchPath, writes: Writes) -> Processes {
     let processes = if cfg!(test) { Processes::new().finding_programs(programs.clone()) } else { processes(programs) };
     match Fence::around([]) {

@@ -275,6 +275,30 @@ fn git_commits_in_the_sandbox_where_a_rule_or_a_person_allows_it() {
     assert!(told.contains("for git alone"), "{told}");
 }
 
+/// Another repository on this machine has hooks of its own, which a command may have written, and they would run with the doors open.
+#[test]
+fn git_with_open_doors_reaches_no_other_repository_on_this_machine() {
+    if !has_bubblewrap() {
+        return;
+    }
+    let scratch = repository();
+    let far = scratch.path("far");
+    scratch.git(&["init", "--quiet", "--bare", far.to_str().unwrap()]);
+    let (hook, mark) = (far.join("hooks/pre-receive"), far.join("mark"));
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, format!("#!/bin/sh\ntouch {}\n", mark.display())).unwrap();
+    std::process::Command::new("chmod").arg("+x").arg(&hook).status().unwrap();
+    for (door, url) in [("git", far.display().to_string()), ("network", format!("file://{}", far.display()))] {
+        let push = format!("git push {url} HEAD:refs/heads/{door}");
+        let rule = format!("bash+{door}(git push:*)");
+        let (_, told) = run(&scratch, opening(&push, &json!({door: true})), &["--allow", &rule]);
+        assert!(told.contains("transport 'file' not allowed"), "{door}: {told}");
+        assert!(!mark.exists(), "{door}");
+    }
+    scratch.git(&["push", "--quiet", far.to_str().unwrap(), "HEAD:refs/heads/control"]);
+    assert!(mark.exists(), "the control");
+}
+
 #[test]
 fn rules_about_doors_that_mean_nothing_are_errors() {
     let scratch = repository();
