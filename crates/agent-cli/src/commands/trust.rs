@@ -11,7 +11,7 @@ use crate::hooks::programs;
 use crate::hooks::trust::{CHANGED, OUTDATED, is_outside, named, store};
 use crate::screen::confirm::confirmed;
 use crate::screen::terminal::{inline, print, say};
-use crate::skills::{self, Skill};
+use crate::skills::{self, Found, Skill};
 use crate::walls::search_path;
 use agent_hooks::{Place, Standing};
 use std::io::{IsTerminal as _, stdin};
@@ -34,12 +34,13 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
     let config = RepositoryConfig::find(&directory);
     config.check()?;
     config.check_programs()?;
-    let mut programs = named(&directory, &config);
+    let skills = skills::of_project(&directory);
+    let mut programs = named(&directory, &config, &skills);
     let standing = store.standing(&place, &programs);
     // It was said once; to say it again, or to take it back, is to be asked again.
     let was_outside = standing == Standing::Trusted && is_outside(&store, &place);
     let is_outside = arguments.outside_sandbox || was_outside;
-    let mut shown = describe(&config, &directory, standing, is_outside)?;
+    let mut shown = describe(&config, &skills, &directory, standing, is_outside)?;
     if standing == Standing::Changed {
         let differences = programs::differences(&store.programs(&place).unwrap_or_default(), &programs);
         differences.iter().for_each(|line| shown.push_str(&format!("{}\n", inline(line))));
@@ -62,6 +63,7 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
 /// What trust would enable, or enables.
 fn describe(
     config: &RepositoryConfig,
+    skills: &Found,
     directory: &Path,
     standing: Standing,
     is_outside: bool,
@@ -80,7 +82,6 @@ fn describe(
     let mut programs = formatters::shown(config, root, &search_path::of(root, &user));
     let ground = Ground { directory, user: &user, has_sandbox: true };
     programs.extend(places::shown(config, is_outside, ground));
-    let skills = skills::of_project(directory);
     let skill =
         |skill: &Skill| format!("the skill `{}` of {}: {}", skill.name, skill.file.display(), skill.description);
     programs.extend(skills.skills.iter().map(skill));

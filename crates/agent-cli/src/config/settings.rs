@@ -100,7 +100,7 @@ impl Settings {
         let hooks = hooks(&repository, &trust, ground, options)?;
         let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
         let permissions = permissions(options, &user, repository);
-        let skills = skills::found(&directory, trust.is_given);
+        let skills = skills::with_users(trust.is_given.then_some(trust.skills));
         skills.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
         let tape = Tape::of(options)?;
         let meant = options.model.as_deref().map(|name| user.meant(name));

@@ -1,5 +1,6 @@
 //! The programs that a repository's configuration names, in the form in which they are trusted.
 
+use crate::skills::Found;
 use agent_hooks::Programs;
 use serde::Serialize;
 use std::path::Path;
@@ -12,6 +13,8 @@ pub(crate) struct Trust {
     pub(crate) is_outside: bool,
     /// What was compared with what was trusted.
     pub(crate) programs: Programs,
+    /// The skills of the project, which are used where the trust is given.
+    pub(crate) skills: Found,
     pub(crate) told: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::hooks::formatters::program_of;
 use crate::hooks::places::{self, Ground};
 use crate::hooks::programs::{self, Trust, line, name};
-use crate::skills;
+use crate::skills::{self, Found};
 use agent_hooks::{Place, Programs, Script, Standing, TrustStore};
 use std::path::Path;
 
@@ -20,7 +20,8 @@ use std::path::Path;
 /// Where the user trusts it, or did before it changed, and what it names cannot be used.
 pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, Failure> {
     let known = store().zip(Place::at(&project::root(directory)).ok());
-    let programs = named(directory, config);
+    let skills = skills::of_project(directory);
+    let programs = named(directory, config, &skills);
     let standing = known.as_ref().map_or(Standing::Untrusted, |(store, place)| store.standing(place, &programs));
     let is_given = standing == Standing::Trusted;
     let is_outside = is_given && known.as_ref().is_some_and(|(store, place)| is_outside(store, place));
@@ -38,22 +39,21 @@ pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, F
         }
         Standing::Outdated => told.push(format!("the repository's hooks, formatters and skills: {OUTDATED}")),
         _ => {
-            let has_no_skills = skills::of_project(directory).skills.is_empty();
             let named = [
                 ("formatters", config.formatters.is_empty()),
                 ("hooks", config.hooks.is_empty()),
-                ("skills", has_no_skills),
+                ("skills", skills.skills.is_empty()),
             ];
             let named = named.into_iter().filter(|(_, is_empty)| !is_empty);
             told.extend(named.map(|(key, _)| format!("`{key}` of the repository: it is not trusted ({SHOWS})")));
         }
     }
-    Ok(Trust { is_given, is_outside, programs, told })
+    Ok(Trust { is_given, is_outside, programs, skills, told })
 }
 
 /// What a project runs where it is trusted, as a session in this directory reads it: the entries of each file, and the scripts that they
 /// begin with.
-pub(crate) fn named(directory: &Path, config: &RepositoryConfig) -> Programs {
+pub(crate) fn named(directory: &Path, config: &RepositoryConfig, skills: &Found) -> Programs {
     let root = project::root(directory);
     let file_of = |folder: &Path| folder.join(".agent").join("config.toml");
     // A file that names nothing, or is absent, differs from one that did.
@@ -71,8 +71,7 @@ pub(crate) fn named(directory: &Path, config: &RepositoryConfig) -> Programs {
     // What may be pinned is found by other rules than what a shell begins with.
     let ground = Ground { directory, user: &UserConfig::default(), has_sandbox: false };
     let pinned = config.hooks.iter().filter_map(|hook| places::script(&hook.entry, ground, &root));
-    let skills = skills::of_project(directory).skills;
-    let of_skills = skills.iter().filter_map(|skill| Script::at(&skill.file, &root));
+    let of_skills = skills.skills.iter().filter_map(|skill| Script::at(&skill.file, &root));
     for script in of_hooks.chain(of_formatters).chain(pinned).chain(of_skills) {
         programs.insert(name(script.path(), &root), vec![programs::content_line(script.content())]);
     }

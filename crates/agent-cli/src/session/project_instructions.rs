@@ -4,17 +4,16 @@
 //! All together have a limit. An import reads other files of instructions of the project only, opened once and on a way without links, so
 //! that a repository cannot send other files to the provider.
 
+use crate::config::beneath::read_beneath;
 use crate::config::file::{config_home, read_capped};
 use crate::config::project;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, say};
 use agent_core::protected::is_instructions;
 use agent_runner::journal::check_own_target;
-use rustix::fs::{Mode, OFlags, ResolveFlags};
-use rustix::io::Errno;
 use std::collections::BTreeSet;
-use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
+use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -81,6 +80,7 @@ impl Instructions {
                 return;
             }
             let Some(path) = importer.parent().and_then(|folder| below(folder, name)) else { continue };
+            // Commands cannot write files of these names. Others could lead to what deny rules or hidden places keep from the model.
             if !is_instructions(&path.file_name().unwrap_or_default().to_string_lossy()) {
                 continue;
             }
@@ -136,20 +136,15 @@ fn read_inside(root: &Path, path: &Path) -> io::Result<Option<(PathBuf, String)>
         )));
     }
     let inside = real.strip_prefix(root).map_err(io::Error::other)?.to_path_buf();
-    open_beneath(root, &inside)
+    read_own(root, &inside)
 }
 
-/// An import: another file of instructions in the project, by the names that commands cannot write. Any other name could lead to what deny
-/// rules or hidden places keep from the model.
+/// A file that is imported.
 fn read_import(root: &Path, path: &Path) -> io::Result<Option<(PathBuf, String)>> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if !is_instructions(&name) {
-        return Ok(None);
-    }
     let Some(inside) = normalised(path).and_then(|path| path.strip_prefix(root).map(Path::to_path_buf).ok()) else {
         return Err(io::Error::other("it leads out of the project"));
     };
-    open_beneath(root, &inside)
+    read_own(root, &inside)
 }
 
 /// The path without `.` and `..`.
@@ -165,29 +160,12 @@ fn normalised(path: &Path) -> Option<PathBuf> {
     Some(whole)
 }
 
-/// Opens a file of the project once, on a way without links, so that what is checked is what is read.
-fn open_beneath(root: &Path, inside: &Path) -> io::Result<Option<(PathBuf, String)>> {
-    let folder = rustix::fs::open(root, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let way = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let file = match rustix::fs::openat2(&folder, inside, flags, Mode::empty(), way) {
-        Ok(file) => File::from(file),
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-        Err(Errno::LOOP) => return Err(io::Error::other("it is a link, or lies behind one")),
-        Err(error) => return Err(error.into()),
-    };
-    let found = file.metadata()?;
-    if !found.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
+/// A file of the project that may instruct.
+fn read_own(root: &Path, inside: &Path) -> io::Result<Option<(PathBuf, String)>> {
+    let Some((found, text)) = read_beneath(root, inside, MAX_FILE_BYTES)? else { return Ok(None) };
     if !may_instruct(&found, root) {
         return Err(io::Error::other("it belongs to another user"));
     }
-    if found.len() > MAX_FILE_BYTES {
-        return Err(io::Error::other(format!("it has {} bytes, but the limit is {MAX_FILE_BYTES}", found.len())));
-    }
-    let mut text = String::new();
-    file.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
     Ok(Some((root.join(inside), text)))
 }
 

@@ -6,7 +6,8 @@
 mod head;
 mod tool;
 
-use crate::config::file::{config_home, read_capped};
+use crate::config::beneath::read_beneath;
+use crate::config::file::config_home;
 use crate::config::project;
 use agent_runner::journal::check_own_target;
 use head::Head;
@@ -45,18 +46,17 @@ pub(crate) struct Found {
     pub(crate) notes: Vec<String>,
 }
 
-/// The user's skills and, where it is trusted, the project's. Of two with one name the closer one counts: that of the project, and of its
-/// folders the one that is closest to the directory.
-pub(crate) fn found(directory: &Path, is_trusted: bool) -> Found {
+/// The user's skills with those of a project that is trusted, which stand above them.
+pub(crate) fn with_users(of_project: Option<Found>) -> Found {
     let mut search = Search::default();
     search.users();
-    if is_trusted {
-        search.projects(directory);
-    }
+    let Found { skills, notes } = of_project.unwrap_or_default();
+    search.notes.extend(notes);
+    skills.into_iter().for_each(|skill| search.keep(skill));
     search.found()
 }
 
-/// The skills that a project has, trusted or not.
+/// The skills that a project has, trusted or not. Of two with one name the one in the folder that is closest to the directory counts.
 pub(crate) fn of_project(directory: &Path) -> Found {
     let mut search = Search::default();
     search.projects(directory);
@@ -139,14 +139,14 @@ impl Search {
         } else {
             head.description
         };
-        let skill = Skill {
-            name: name.clone(),
-            description,
-            file,
-            is_of_project: root.is_some(),
-            allowed_tools: head.allowed_tools,
-            body,
-        };
+        let skill =
+            Skill { name, description, file, is_of_project: root.is_some(), allowed_tools: head.allowed_tools, body };
+        self.keep(skill);
+    }
+
+    /// A skill hides the one of its name that was there.
+    fn keep(&mut self, skill: Skill) {
+        let (name, shown) = (skill.name.clone(), skill.file.display().to_string());
         if let Some(hidden) = self.skills.insert(name.clone(), skill) {
             self.notes.push(format!("the skill `{name}` of {} is hidden by that of {shown}", hidden.file.display()));
         }
@@ -159,18 +159,18 @@ impl Search {
 
 /// A repository's link could show the model any file of the user: its skills stand in the project themselves. The user's own may be links.
 fn read(file: &Path, root: Option<&Path>) -> Result<(Head, Arc<str>), String> {
-    let real = file.canonicalize().map_err(|error| error.to_string())?;
-    match root {
-        Some(root) if !real.starts_with(root) => return Err(String::from("it leads out of the project")),
-        Some(_) if real != file => return Err(String::from("it is a link, or lies behind one")),
-        Some(_) => {}
-        None => check_own_target(file).map_err(|error| error.to_string())?,
-    }
-    let bytes = real.metadata().map_err(|error| error.to_string())?.len();
-    if bytes > MAX_BYTES {
-        return Err(format!("it has {bytes} bytes, but the limit is {MAX_BYTES}"));
-    }
-    let text = read_capped(&real).map_err(|error| error.to_string())?.ok_or("it is gone")?;
+    let read = match root {
+        Some(root) => {
+            let inside = file.strip_prefix(root).map_err(|error| error.to_string())?;
+            read_beneath(root, inside, MAX_BYTES)
+        }
+        None => {
+            check_own_target(file).map_err(|error| error.to_string())?;
+            let real = file.canonicalize().map_err(|error| error.to_string())?;
+            read_beneath(Path::new("/"), real.strip_prefix("/").unwrap_or(&real), MAX_BYTES)
+        }
+    };
+    let (_, text) = read.map_err(|error| error.to_string())?.ok_or("it is gone")?;
     Ok((head::read(&text)?, Arc::from(head::body(&text))))
 }
 

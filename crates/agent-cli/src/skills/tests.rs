@@ -74,7 +74,7 @@ fn a_skill_of_a_project_stands_in_it() {
     std::os::unix::fs::symlink(project.path().join("own"), skills.join("own")).unwrap();
     let found = of(&project, ".");
     assert_eq!(found.skills.iter().map(|skill| skill.name.as_str()).collect::<Vec<_>>(), ["x"]);
-    assert!(found.notes.iter().any(|note| note.contains("out of the project")), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|note| note.contains("lies behind one")), "{:?}", found.notes);
 }
 
 #[test]

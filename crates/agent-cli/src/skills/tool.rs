@@ -1,16 +1,14 @@
 //! `activate_skill`: gives the model the text of a skill, or a file of it.
 
 use super::Skill;
+use crate::config::beneath::read_beneath;
 use agent_core::conversation::{Arguments, ToolCall};
 use agent_core::ports::{Tool, ToolContext};
 use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
 use async_trait::async_trait;
-use rustix::fs::{Mode, OFlags, ResolveFlags};
 use serde::Deserialize;
 use serde_json::json;
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Component, Path};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The tool, where there are skills.
@@ -129,23 +127,9 @@ fn file_of(skill: &Skill, file: &str) -> Result<String, String> {
         let path = skill.folder().join(file);
         return Err(failed(&format!("it is a file of the project, which `read_file` reads: {}", path.display())));
     }
-    let is_below = Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if !is_below {
-        return Err(failed("the path has to lie in the skill's folder"));
-    }
-    let folder = rustix::fs::open(skill.folder(), OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    let folder = folder.map_err(|error| failed(&error.to_string()))?;
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let way = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let opened = rustix::fs::openat2(&folder, file, flags, Mode::empty(), way);
-    let opened = File::from(opened.map_err(|error| failed(&error.to_string()))?);
-    let found = opened.metadata().map_err(|error| failed(&error.to_string()))?;
-    if !found.is_file() || found.len() > super::MAX_BYTES {
-        return Err(failed(&format!("it is no file of at most {} bytes", super::MAX_BYTES)));
-    }
-    let mut text = String::new();
-    opened.take(super::MAX_BYTES).read_to_string(&mut text).map_err(|error| failed(&error.to_string()))?;
-    Ok(text)
+    let read = read_beneath(skill.folder(), Path::new(file), super::MAX_BYTES);
+    let read = read.map_err(|error| failed(&error.to_string()))?;
+    read.map(|(_, text)| text).ok_or_else(|| failed("there is no such file"))
 }
 
 const MAX_DEPTH: usize = 3;
