@@ -116,7 +116,9 @@ impl OtherUser {
             return None;
         }
         let scratch = Scratch::repository();
-        fs::copy(env!("CARGO_BIN_EXE_agent"), scratch.path("agent")).unwrap();
+        // Another program copies: a file that this process holds open for writing is busy in whatever another test starts meanwhile.
+        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_agent")).arg(scratch.path("agent")).status();
+        assert!(copied.unwrap().success());
         let changed = |program: &str, arguments: [&str; 2]| {
             let mut command = scratch.command(program);
             assert!(command.arg("-R").args(arguments).arg(scratch.path("")).status().unwrap().success());

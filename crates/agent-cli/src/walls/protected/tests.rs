@@ -455,7 +455,9 @@ fn as_an_ordinary_user(test: &str) {
     let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     let directory = tempfile::Builder::new().permissions(open_to_all).tempdir_in("/var/tmp").unwrap();
     let copy = directory.path().join("tests");
-    fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    // Another program copies: a file that this process holds open for writing is busy in whatever another test starts meanwhile.
+    let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&copy).status();
+    assert!(copied.unwrap().success());
     let mut command = Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy).arg(test);
     let output = command.env("TMPDIR", "/tmp").current_dir("/").output().expect("root has setpriv");

@@ -187,7 +187,9 @@ fn everything_holds_for_an_ordinary_user_too() {
     let directory = tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755)).tempdir();
     let directory = directory.unwrap();
     let program = directory.path().join("suite");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    // Another program copies: a file that this process holds open for writing, and with it whatever another test starts meanwhile, is busy.
+    let copied = std::process::Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
+    assert!(copied.unwrap().success());
     let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
     let become_user = |program: &std::ffi::OsStr| {
         let mut command = std::process::Command::new("setpriv");
