@@ -111,6 +111,7 @@ fn perform(action: Action, outside: &mut impl Outside, events: &mut VecDeque<Eve
         | Action::DisplayProgress { .. }
         | Action::DisplayMessage { .. }
         | Action::DisplayError { .. }
+        | Action::DisplaySummary { .. }
         | Action::DiscardPartial
         | Action::ReturnQueuedInput { .. }
         | Action::Shutdown => outside.show(&action),

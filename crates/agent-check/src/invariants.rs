@@ -19,6 +19,10 @@ labels! {
         InputAccepted,
         /// The history only grows, but where a summary or a clipped result shortens it.
         HistoryGrows,
+        /// A summary leaves at most four fifths of the history.
+        SummariesShrink,
+        /// A turn makes at most as many summaries by itself as its limit allows, and none after three failures in a row.
+        SummariesBounded,
         /// At most one action is outstanding at a time, so at most one model call is in flight.
         OneAtATime,
         /// Late, repeated and unknown answers are refused.

@@ -9,6 +9,7 @@ mod inputs;
 mod limits;
 mod retries;
 mod runs;
+mod summaries;
 
 use crate::invariants::{Fault, Tally};
 use crate::request::{self, Format};
@@ -18,6 +19,7 @@ pub(crate) use asks::Asked;
 pub(crate) use hooks::Hooks;
 pub(crate) use inputs::Inputs;
 pub(crate) use runs::Runs;
+pub(crate) use summaries::Summaries;
 
 /// What is known from outside.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +40,7 @@ pub struct Observed {
     /// Whether a call of this run was denied because no one could be asked.
     pub(crate) nobody: bool,
     pub(crate) runs: Runs,
+    pub(crate) summaries: Summaries,
     pub(crate) hooks: Hooks,
     /// Whether a call of the answer that is being worked on ran.
     has_ran: bool,
@@ -78,6 +81,7 @@ impl Observed {
         next.follow_asks(edge)?;
         next.has_ran = next.batch.iter().any(|seen| seen.is_run && !seen.is_unbegun);
         next.follow_runs(edge, self.is_cancelled)?;
+        next.follow_summaries(edge)?;
         next.follow_hooks(edge, self.is_cancelled)?;
         next.follow_history(edge)?;
         next.follow_inputs(edge)?;

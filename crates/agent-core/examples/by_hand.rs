@@ -75,7 +75,7 @@ fn model(request: &LlmRequest) -> LlmResponse {
             };
             LlmResponse { blocks: vec![ResponseBlock::Call(call)], ..LlmResponse::text("") }
         }
-        Some(Item::Answer(_)) | None => LlmResponse::text("I have nothing to answer."),
+        Some(Item::Answer(_) | Item::Summary(_)) | None => LlmResponse::text("I have nothing to answer."),
     }
 }
 

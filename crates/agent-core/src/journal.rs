@@ -192,6 +192,7 @@ impl ActionStarted {
             | Action::DisplayProgress { .. }
             | Action::DisplayMessage { .. }
             | Action::DisplayError { .. }
+            | Action::DisplaySummary { .. }
             | Action::DiscardPartial
             | Action::PromptForInput
             | Action::ReturnQueuedInput { .. }

@@ -7,7 +7,7 @@ use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport, HookRu
 use agent_core::lifecycle::{self, CheckReport, CommitmentId};
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::Ruling;
-use agent_core::session::{self, Outcome, SessionConfig, Transition};
+use agent_core::session::{self, Outcome, SessionConfig, Summarised, Transition};
 use agent_core::tool::ToolOutcome;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -25,6 +25,8 @@ pub enum Notice {
     Delta(Delta),
     /// The pieces shown of the last answer are discarded.
     Discarded,
+    /// A summary has taken the place of what was said before.
+    Summarised(Summarised),
     /// A complete answer.
     Message {
         /// Its blocks.

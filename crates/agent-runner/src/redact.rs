@@ -160,6 +160,7 @@ impl Redactor {
             retry: _,
             permissions: _,
             compact_at_permille: _,
+            summaries: _,
             max_result_bytes: _,
             hooks: _,
         } = config;

@@ -234,7 +234,7 @@ fn facts(world: &World, calls: usize) -> Vec<Line> {
 pub(crate) fn used_id(session: &Session) -> Option<&CallId> {
     session.conversation().iter().find_map(|item| match item.as_ref() {
         Item::Round(round) => round.results().first().map(ToolResult::call),
-        Item::Input(_) | Item::Answer(_) => None,
+        Item::Input(_) | Item::Summary(_) | Item::Answer(_) => None,
     })
 }
 

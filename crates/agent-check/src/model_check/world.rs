@@ -230,7 +230,7 @@ pub(crate) const WORLDS: &[World] = &[
     },
     World {
         name: "window",
-        config: "mode=bypass retries=1 fallback=second window=120",
+        config: "mode=bypass retries=1 fallback=second window=120 summaries=1",
         bounds: Bounds { rounds: 2, summaries: 1, ..SMALL },
         smoke: Bounds { inputs: 1, summaries: 1, deaths: 1, ..SMALL },
         failures: Variety::All,

@@ -85,7 +85,7 @@ fn continues(old: &Item, new: &Item) -> bool {
     let longer: &[Block] = match new {
         Item::Answer(answer) => answer.blocks(),
         Item::Round(round) => round.answer().blocks(),
-        Item::Input(_) => return false,
+        Item::Input(_) | Item::Summary(_) => return false,
     };
     paused.is_paused() && longer.len() > paused.blocks().len() && longer.starts_with(paused.blocks())
 }

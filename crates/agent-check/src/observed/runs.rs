@@ -68,7 +68,9 @@ impl Observed {
                 format!("stopped by a limit: {is_due}, and the raise leads to {:?}", edge.after.state())
             })?;
         }
-        let is_continued = fired(Trigger::AutoRaisedWorkDue) || fired(Trigger::CompactionFailedWorkDue);
+        // A turn goes on after a summary that it made by itself and that failed.
+        let is_own = runs.is_going_on && runs.is_work;
+        let is_continued = fired(Trigger::AutoRaisedWorkDue) || fired(Trigger::CompactionFailedWorkDue) && !is_own;
         hold(Invariant::LimitsContinue, !is_continued || runs.is_stopped && runs.is_raised, || {
             format!("work goes on that no limit stopped, or that waits for it: {runs:?}")
         })

@@ -79,6 +79,10 @@ fn laid_out<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Message<'a>> {
                 out.extend(input.texts().iter().map(|text| Message::User(text)));
                 continue;
             }
+            Item::Summary(summary) => {
+                out.extend(summary.texts().map(Message::User));
+                continue;
+            }
             Item::Answer(answer) => (answer, &[][..]),
             Item::Round(round) => (round.answer(), round.results()),
         };

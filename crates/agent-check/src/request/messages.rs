@@ -106,6 +106,7 @@ fn laid_out<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Message<'a>> {
     for item in items {
         match item {
             Item::Input(input) => user(&mut out).extend(input.texts().iter().map(|text| Content::Text(text))),
+            Item::Summary(summary) => user(&mut out).extend(summary.texts().map(Content::Text)),
             Item::Answer(answer) => out.push(said(answer.blocks())),
             Item::Round(round) => {
                 out.push(said(round.answer().blocks()));

@@ -73,6 +73,10 @@ fn laid_out<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Input<'a>> {
                 out.extend(input.texts().iter().map(|text| Input::User(text)));
                 continue;
             }
+            Item::Summary(summary) => {
+                out.extend(summary.texts().map(Input::User));
+                continue;
+            }
             Item::Answer(answer) => (answer, &[][..]),
             Item::Round(round) => (round.answer(), round.results()),
         };

@@ -38,6 +38,7 @@ fn set(config: &mut SessionConfig, word: &str) -> Result<(), Unreadable> {
         "model" => config.models[0].id = value.into(),
         "models" => config.models.clear(),
         "window" => config.models[0].context_window_tokens = Some(number(word, value)?),
+        "summaries" => config.summaries.max_per_turn = Some(number(word, value)?),
         "max-output" => config.models[0].max_output_tokens = number(word, value)?,
         "price" => config.models[0].price = Some(flat(number(word, value)?)),
         "result-bytes" => config.max_result_bytes = number(word, value)?,

@@ -100,6 +100,9 @@ fn action(action: &Action, session: &Session) -> String {
         Action::DisplayError { message, returned_input } => {
             format!("error: {message}; hands back {}", quoted(returned_input))
         }
+        Action::DisplaySummary { summarised } => {
+            format!("summarised by {}, number {} of the turn", summarised.model, summarised.in_turn)
+        }
         Action::DiscardPartial => "discard what was shown in pieces".into(),
         Action::PromptForInput => match session.outcome() {
             Some(outcome) => format!("prompt (the run: {})", show_outcome(&outcome)),
@@ -145,7 +148,7 @@ fn sent(request: &LlmRequest) -> String {
         Purpose::Turn => "",
         Purpose::Compaction => " for a summary",
     };
-    let last = items.iter().rposition(|item| !matches!(item.as_ref(), Item::Input(_))).unwrap_or(0);
+    let last = items.iter().rposition(|item| !matches!(item.as_ref(), Item::Input(_) | Item::Summary(_))).unwrap_or(0);
     let earlier = if last == 0 { String::new() } else { format!("({last} earlier) ") };
     let shown: Vec<String> = items[last..].iter().map(|entry| item(entry)).collect();
     let system = if request.system.is_empty() { String::new() } else { format!(" as {}", quoted(&[&request.system])) };
@@ -157,6 +160,7 @@ fn sent(request: &LlmRequest) -> String {
 fn item(item: &Item) -> String {
     match item {
         Item::Input(input) => format!("user {}", quoted(input.texts())),
+        Item::Summary(summary) => format!("summary {}", quoted(&summary.texts().collect::<Vec<_>>())),
         Item::Answer(answer) if answer.is_paused() => format!("model {} (paused)", said(answer)),
         Item::Answer(answer) => format!("model {}", said(answer)),
         Item::Round(round) => {

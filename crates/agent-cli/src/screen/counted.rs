@@ -10,6 +10,16 @@ pub(crate) fn counted(count: impl Into<u128>, noun: &str) -> String {
     }
 }
 
+/// A number in three digits or four.
+pub(crate) fn short(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..100_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        100_000..1_000_000 => format!("{}k", number / 1_000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::counted;

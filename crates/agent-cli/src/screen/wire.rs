@@ -1,6 +1,7 @@
 //! Machine-readable output: one object at the end (`json`) or one a line as things happen (`stream-json`). The schema in `docs/` is made
 //! from these types.
 
+mod summarised;
 use crate::session::limits::Raise;
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, Item};
@@ -12,6 +13,7 @@ use agent_exec::{Access, Sandbox};
 use agent_runner::Notice;
 use serde::Serialize;
 use serde_json::Value;
+use summarised::SummaryReport;
 
 /// One line of `stream-json`.
 #[derive(Debug, Serialize)]
@@ -95,6 +97,8 @@ pub(crate) enum Line {
         /// The session's id.
         session_id: String,
     },
+    /// A summary has taken the place of what was said before.
+    Summarised(SummaryReport),
     /// Pieces shown of the last answer do not count.
     Discard {
         /// The session's id.
@@ -292,7 +296,7 @@ impl Line {
                     let message = Message { role: "user", content: results.collect(), usage: None };
                     Some(Self::User { message, session_id })
                 }
-                Item::Input(_) | Item::Answer(_) => None,
+                Item::Input(_) | Item::Summary(_) | Item::Answer(_) => None,
             },
             Notice::Delta(delta) if with_partial => Some(Self::StreamEvent {
                 event: match delta {
@@ -318,6 +322,7 @@ impl Line {
                 message: run.message.clone(),
                 session_id,
             }),
+            Notice::Summarised(summarised) => Some(Self::Summarised(SummaryReport::of(summarised, session_id))),
             Notice::Discarded => Some(Self::Discard { session_id }),
             Notice::Transition(Transition { at_ms, from, on, to, .. }) => Some(Self::Transition {
                 machine: None,

@@ -31,7 +31,7 @@ use agent_core::journal::{Begun, Rebuilt};
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
 use agent_core::permission::RuleSource;
 use agent_core::ports::{Approver, Tool};
-use agent_core::session::{Action, ModelConfig, Outstanding, Session, SessionConfig};
+use agent_core::session::{Action, KeptResults, ModelConfig, Outstanding, Session, SessionConfig, Summaries};
 use agent_exec::{Processes, leftovers};
 use agent_git::{HooksConfig, Identity, RepositoryHooks};
 use agent_hooks::{Formatters, Runs, UserHooks};
@@ -256,9 +256,7 @@ fn make(
     };
     let mut tools = standard_tools(&workspace, processes.clone());
     tools.extend(activate_skill(&settings.skills));
-    if with_signal {
-        tools.push(signal_tool());
-    }
+    tools.extend(with_signal.then(signal_tool));
     let users = users_hooks(settings, &own, &processes)?;
     let config = SessionConfig {
         hooks: Hooks::points(&users, settings.auto_commit),
@@ -266,6 +264,7 @@ fn make(
         limits: settings.limits,
         permissions: settings.permissions.clone(),
         models: chosen.models,
+        summaries: summaries(),
         ..SessionConfig::default()
     };
     let model = config.models.first().cloned().unwrap_or_else(|| ModelConfig::new(""));
@@ -431,4 +430,11 @@ impl Kept {
             }
         }
     }
+}
+
+/// What says where the work stands, and how it is to be done, is not left to the model that summarises.
+fn summaries() -> Summaries {
+    let kept = [("todo_write", KeptResults::Newest), ("activate_skill", KeptResults::Each)];
+    let kept_results = kept.map(|(tool, which)| (Arc::from(tool), which)).into();
+    Summaries { kept_results, ..Summaries::default() }
 }

@@ -49,6 +49,7 @@ mod signals;
 mod skills;
 mod slash;
 mod stdio;
+mod summaries;
 mod support;
 mod surroundings;
 mod tape;

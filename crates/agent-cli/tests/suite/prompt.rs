@@ -74,7 +74,11 @@ fn an_automatic_summary_is_told() {
     running.write(&format!("{}\n", "some words ".repeat(180)).repeat(6));
     running.close_stdin();
     let ended = running.end();
-    ended.assert_code(0).assert_says("summarised: the model now sees a summary of what was said before");
+    ended
+        .assert_code(0)
+        .assert_says("summarised: about ")
+        .assert_says(" tokens became ")
+        .assert_says(" (scripted-model)");
     let asked = model.requests().iter().any(|request| request.body.to_string().contains("Summarise this conversation"));
     assert!(asked, "control: it was made");
 }

@@ -109,10 +109,11 @@ impl Agent {
 /// The signals of the last answer that called tools, when nothing was said to the model since.
 fn last_signals(session: &Session) -> Vec<lifecycle::Event> {
     let items: Vec<_> = session.conversation().iter().collect();
-    let since = items.iter().rev().take(2).take_while(|item| !matches!(item.as_ref(), Item::Input(_)));
+    let since =
+        items.iter().rev().take(2).take_while(|item| !matches!(item.as_ref(), Item::Input(_) | Item::Summary(_)));
     let last = since.into_iter().find_map(|item| match item.as_ref() {
         Item::Round(round) => Some(signals(round)),
-        Item::Input(_) | Item::Answer(_) => None,
+        Item::Input(_) | Item::Summary(_) | Item::Answer(_) => None,
     });
     last.unwrap_or_default()
 }

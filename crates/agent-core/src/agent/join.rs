@@ -272,7 +272,7 @@ impl Oversight {
 fn signals_that_count(session: &Session) -> Vec<lifecycle::Event> {
     match session.conversation().last().map(AsRef::as_ref) {
         Some(Item::Round(round)) if session.pending_input().next().is_none() => signals(round),
-        Some(Item::Round(_) | Item::Input(_) | Item::Answer(_)) | None => Vec::new(),
+        Some(Item::Round(_) | Item::Input(_) | Item::Summary(_) | Item::Answer(_)) | None => Vec::new(),
     }
 }
 

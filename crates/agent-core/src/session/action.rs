@@ -7,6 +7,7 @@ use crate::llm::{Delta, LlmRequest, Usage};
 use crate::permission::ApprovalQuestion;
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,7 @@ impl Action {
             | Self::DisplayProgress { .. }
             | Self::DisplayMessage { .. }
             | Self::DisplayError { .. }
+            | Self::DisplaySummary { .. }
             | Self::DiscardPartial
             | Self::PromptForInput
             | Self::ReturnQueuedInput { .. }
@@ -180,6 +182,11 @@ pub enum Action {
         /// Input that goes back to the user because sending it again is no use.
         returned_input: Vec<String>,
     },
+    /// Say that a summary has taken the place of what was said before.
+    DisplaySummary {
+        /// What it changed.
+        summarised: Summarised,
+    },
     /// What was shown in pieces of the last answer does not count.
     DiscardPartial,
     /// The session waits for input.
@@ -191,4 +198,21 @@ pub enum Action {
     },
     /// The session has ended; nothing follows.
     Shutdown,
+}
+
+/// What a summary of the conversation changed, and what it cost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summarised {
+    /// Estimated tokens of the next request without it.
+    pub before_tokens: u64,
+    /// Estimated tokens of the next request with it.
+    pub after_tokens: u64,
+    /// The model that wrote it.
+    pub model: Arc<str>,
+    /// What the call cost, in billionths of a dollar; `None` when the model's price is not known.
+    pub cost_nano_usd: Option<u64>,
+    /// Whether the user asked for it.
+    pub is_requested: bool,
+    /// How many the session made or tried in this turn by itself, this one included.
+    pub in_turn: u32,
 }

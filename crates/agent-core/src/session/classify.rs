@@ -211,14 +211,13 @@ impl Session {
             return plain;
         }
         let summary = compaction::summary(response).ok();
-        let helps =
-            summary.is_some_and(|text| compaction::replaced(&self.conversation, self.is_continuing(), &text).is_some());
+        let helps = summary.is_some_and(|text| self.shorter(&text, response).is_some());
         match (helps, self.cancel.is_pending()) {
             (true, true) => Trigger::CompactionCompletedWorkDue,
             (false, true) => Trigger::LlmAborted,
             (true, false) if self.is_work_due_after_compaction() => Trigger::CompactionCompletedWorkDue,
             (true, false) => Trigger::CompactionCompleted,
-            (false, false) => self.no_summary(true),
+            (false, false) => self.no_summary(true, true),
         }
     }
 
@@ -228,8 +227,10 @@ impl Session {
             return Trigger::LlmAborted;
         }
         let is_hopeful = error.kind.is_retryable();
-        let for_good = if self.is_compacting() { self.no_summary(is_hopeful) } else { Trigger::LlmFailedForGood };
-        if error.kind == LlmErrorKind::ContextOverflow {
+        let is_overflow = error.kind == LlmErrorKind::ContextOverflow;
+        let for_good =
+            if self.is_compacting() { self.no_summary(is_hopeful, is_overflow) } else { Trigger::LlmFailedForGood };
+        if is_overflow {
             let helps = !self.is_compacting() && self.can_shorten();
             return if helps { Trigger::ContextOverflowed } else { for_good };
         }
@@ -347,7 +348,8 @@ impl Session {
     /// Whether the session may summarise by itself, because the conversation may be too long or because it is: only when that can help. A
     /// summary that cannot would end the turn, although the last round can still be clipped.
     pub(super) fn may_summarise(&self, is_too_long: bool) -> bool {
-        self.compaction.may_try(is_too_long) && compaction::may_help(&self.conversation, self.is_continuing())
+        self.compaction.may_try(is_too_long, self.config.summaries.max_per_turn)
+            && compaction::may_help(&self.conversation, self.is_continuing())
     }
 
     fn is_work_due_after_compaction(&self) -> bool {
@@ -358,9 +360,11 @@ impl Session {
     }
 
     /// What it is that there will be no summary: work whose limit was raised meanwhile does not depend on it, unless the provider said what
-    /// it would say to the work as well.
-    const fn no_summary(&self, is_hopeful: bool) -> Trigger {
-        if self.held.is_raised() && is_hopeful {
+    /// it would say to the work as well. A turn that made it by itself goes on without it, where the work may fit all the same.
+    fn no_summary(&self, is_hopeful: bool, may_fit: bool) -> Trigger {
+        let is_own = self.compaction.due == Some(compaction::Cause::TooLong);
+        let goes_on = is_own && may_fit && self.config.summaries.max_per_turn.is_some();
+        if goes_on || self.held.is_raised() && is_hopeful {
             Trigger::CompactionFailedWorkDue
         } else {
             Trigger::CompactionFailedForGood

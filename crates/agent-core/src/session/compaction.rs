@@ -3,7 +3,9 @@
 //! The history is cut before the last round whose results the model has not seen; a summary replaces what is before the
 //! cut; what is after it stays unchanged.
 
-use crate::conversation::{Answer, Block, Conversation, Input, Item};
+use super::Summaries;
+use super::word_for_word::{Kept, word_for_word};
+use crate::conversation::{Answer, Block, Conversation, Input, Item, Summary};
 use crate::llm::{LlmResponse, ResponseBlock, StopReason};
 use alloc::boxed::Box;
 use alloc::format;
@@ -24,6 +26,12 @@ pub(super) struct Compaction {
     tried_in_turn: bool,
     /// Times in a row that the provider found the conversation too long.
     pub(super) overflows: u32,
+    /// Summaries of this turn that the user did not ask for, made or not.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    in_turn: u32,
+    /// How many of them were not made, in a row.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    failures: u32,
     /// Whether the one that the user asked for comes before one that was due already, which stays due if it is not made.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     too_long: bool,
@@ -43,9 +51,18 @@ impl Compaction {
     /// It is made, or will not be. Returns why it was to be.
     pub(super) fn end(&mut self, is_made: bool) -> Option<Cause> {
         self.focus = None;
+        if self.due == Some(Cause::TooLong) {
+            self.in_turn = self.in_turn.saturating_add(1);
+            self.failures = if is_made { 0 } else { self.failures.saturating_add(1) };
+        }
         let is_still_due = self.too_long && !is_made;
         self.too_long = false;
         core::mem::replace(&mut self.due, if is_still_due { Some(Cause::TooLong) } else { None })
+    }
+
+    /// Whether the user asked for the one that is due.
+    pub(super) fn is_requested(&self) -> bool {
+        self.due == Some(Cause::Requested)
     }
 
     /// One is made, or was not wanted, without the user's asking.
@@ -55,8 +72,17 @@ impl Compaction {
 
     /// Whether one may be made because the conversation may be too long, or because it is: once between two answers, and once more if
     /// needed after a message of the user. A failed summary does not lock up the session.
-    pub(super) const fn may_try(&self, is_too_long: bool) -> bool {
-        if is_too_long { !self.tried_in_turn } else { !self.tried }
+    pub(super) const fn may_try(&self, is_too_long: bool, max_per_turn: Option<u32>) -> bool {
+        let is_left = match max_per_turn {
+            Some(most) => self.in_turn < most && self.failures < MOST_FAILURES,
+            None => true,
+        };
+        is_left && if is_too_long { !self.tried_in_turn } else { !self.tried }
+    }
+
+    /// How many were made or failed in this turn that the user did not ask for.
+    pub(super) const fn in_turn(&self) -> u32 {
+        self.in_turn
     }
 
     /// What the summary that is due has to keep.
@@ -67,13 +93,18 @@ impl Compaction {
     /// The user has said something.
     pub(super) const fn begin_turn(&mut self) {
         (self.tried_in_turn, self.overflows) = (false, 0);
+        (self.in_turn, self.failures) = (0, 0);
     }
 
     /// The model has answered.
     pub(super) const fn answered(&mut self) {
-        self.tried = false;
-        self.begin_turn();
+        (self.tried, self.tried_in_turn, self.overflows) = (false, false, 0);
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,11 +174,31 @@ pub(super) fn summary(response: &LlmResponse) -> Result<String, String> {
     if text.trim().is_empty() { Err(String::from("the summary is empty")) } else { Ok(text) }
 }
 
-/// The conversation with everything before the cut replaced by the summary, or `None` if that saves less than a fifth.
-pub(super) fn replaced(conversation: &Conversation, is_continuing: bool, summary: &str) -> Option<Conversation> {
+/// The conversation with everything before the cut replaced by the summary that a model wrote, or `None` if that saves less than a fifth.
+pub(super) fn replaced(
+    conversation: &Conversation,
+    is_continuing: bool,
+    summary: &str,
+    model: &Arc<str>,
+    config: &Summaries,
+) -> Option<Conversation> {
+    let cut = cut(conversation, is_continuing);
+    let after: u64 = conversation.iter().skip(cut).map(|item| item.bytes()).sum();
+    // What stays word for word takes what the summary leaves of four fifths, so that it never stands in the way.
+    let written = (Summary::HEADINGS_BYTES + summary.len()) as u64;
+    let room = (conversation.bytes().saturating_mul(4) / 5).saturating_sub(after).saturating_sub(written);
+    let share = conversation.bytes().saturating_mul(u64::from(config.kept_permille)) / 1_000;
+    let allowed = usize::try_from(room.min(share)).unwrap_or(usize::MAX).min(MOST_KEPT_BYTES);
+    let Kept { said, results } = word_for_word(conversation, cut, allowed, config);
     let mut out = Conversation::new();
-    out.push_input(Input::new(vec![format!("[Summary of the conversation until here]\n{summary}")]).ok()?);
-    for item in conversation.iter().skip(cut(conversation, is_continuing)) {
+    let summary = Summary::new(summary, model.clone(), said, results).ok()?;
+    if config.is_of_earlier_versions() {
+        // They took it for a message of the user's, and replay as they were.
+        out.push_input(Input::new(summary.texts().map(String::from).collect()).ok()?);
+    } else {
+        out.push_summary(summary);
+    }
+    for item in conversation.iter().skip(cut) {
         push(&mut out, item.clone());
     }
     saves_a_fifth(out.bytes(), conversation.bytes()).then_some(out)
@@ -180,7 +231,7 @@ fn push(out: &mut Conversation, item: Arc<Item>) {
         return;
     }
     // A round or an answer opens the new history or follows an answer: a filler keeps roles alternating.
-    if let Ok(filler) = Input::new(vec![String::from("[continued]")]) {
+    if let Ok(filler) = Input::new(vec![String::from(FILLER)]) {
         out.push_input(filler);
         let _ = out.push_shared(item);
     }
@@ -189,7 +240,7 @@ fn push(out: &mut Conversation, item: Arc<Item>) {
 fn results_in(item: &Item) -> usize {
     match item {
         Item::Round(round) => round.results().len(),
-        Item::Input(_) | Item::Answer(_) => 0,
+        Item::Input(_) | Item::Answer(_) | Item::Summary(_) => 0,
     }
 }
 
@@ -203,7 +254,7 @@ fn clipped(item: &Arc<Item>, limit_bytes: usize) -> Arc<Item> {
             let blocks = answer.blocks().iter().filter(|block| !is_thinking(block)).cloned().collect();
             Answer::new(blocks).map_or_else(|_| item.clone(), |answer| Arc::new(Item::Answer(answer)))
         }
-        Item::Answer(_) | Item::Input(_) => item.clone(),
+        Item::Answer(_) | Item::Input(_) | Item::Summary(_) => item.clone(),
     }
 }
 
@@ -215,5 +266,10 @@ const INSTRUCTION: &str = "Summarise this conversation so that the work can go o
     was done and found (files, commands, results that still matter), decisions with their reasons, and what remains to be done. \
     Write plain text only and call no tools.";
 const FOCUS: &str = "Keep in detail what the user names here:";
+/// Stands where user content has to stand and nothing was said.
+pub(super) const FILLER: &str = "[continued]";
+/// Failures in a row after which a turn makes no more summaries by itself.
+const MOST_FAILURES: u32 = 3;
+const MOST_KEPT_BYTES: usize = 64 * 1024;
 const DEFAULT_ROOM_BYTES: u64 = 400_000;
 const MIN_SHARE_BYTES: usize = 200;

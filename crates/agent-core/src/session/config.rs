@@ -6,7 +6,7 @@ use crate::llm::Effort;
 use crate::permission::Permissions;
 use crate::retry::RetryPolicy;
 use crate::tool::ToolSpec;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,9 @@ pub struct SessionConfig {
     pub permissions: Permissions,
     /// How full a model's context window may get before the conversation is summarised, in thousandths.
     pub compact_at_permille: u16,
+    /// How often it is summarised in a turn, and what stays word for word.
+    #[serde(default = "Summaries::of_earlier_versions", skip_serializing_if = "Summaries::is_of_earlier_versions")]
+    pub summaries: Summaries,
     /// Most bytes of one tool result that go into the history; of more, the beginning.
     pub max_result_bytes: usize,
     /// The points at which the user's hooks run. At the others nothing is asked of the driver.
@@ -82,10 +85,54 @@ impl Default for SessionConfig {
             retry: RetryPolicy::default(),
             permissions: Permissions::default(),
             compact_at_permille: 800,
+            summaries: Summaries::default(),
             max_result_bytes: 256 * 1024,
             hooks: BTreeSet::new(),
         }
     }
+}
+
+/// How a session summarises its conversation when it may be too long.
+///
+/// The task stays: the user's messages, the newest and the first of all before the others, and the results of the tools that are named here
+/// are not left to the model that summarises.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summaries {
+    /// Most summaries in a turn that the user did not ask for, made or failed; after three failures in a row there are no more either. With
+    /// it, a turn goes on after one that failed. Without it, it does not, as in sessions of earlier versions.
+    pub max_per_turn: Option<u32>,
+    /// Most of the conversation's size that stays word for word, in thousandths; and never more than 64 KiB.
+    pub kept_permille: u16,
+    /// The tools with results that stay, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept_results: BTreeMap<Arc<str>, KeptResults>,
+}
+
+impl Summaries {
+    /// As sessions of earlier versions summarise: any number, nothing stays, and a failure ends the turn.
+    #[must_use]
+    pub const fn of_earlier_versions() -> Self {
+        Self { max_per_turn: None, kept_permille: 0, kept_results: BTreeMap::new() }
+    }
+
+    pub(super) fn is_of_earlier_versions(&self) -> bool {
+        *self == Self::of_earlier_versions()
+    }
+}
+
+impl Default for Summaries {
+    fn default() -> Self {
+        Self { max_per_turn: Some(10), kept_permille: 250, kept_results: BTreeMap::new() }
+    }
+}
+
+/// Which results of a tool stay word for word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum KeptResults {
+    /// The newest.
+    Newest,
+    /// All that differ.
+    Each,
 }
 
 /// A model and what is known about it.

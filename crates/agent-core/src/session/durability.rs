@@ -69,6 +69,7 @@ const fn of_action(action: &Action) -> Durability {
         | Action::DisplayText { .. }
         | Action::DisplayProgress { .. }
         | Action::DisplayError { .. }
+        | Action::DisplaySummary { .. }
         | Action::DiscardPartial
         | Action::PromptForInput
         | Action::ReturnQueuedInput { .. }

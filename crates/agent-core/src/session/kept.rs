@@ -141,9 +141,9 @@ impl Session {
             State::RunningHooks if self.hooks.run_on(HookPoint::PostToolUse) => self.conversation.has_results_due(),
             State::RunningHooks if self.hooks.run_on(HookPoint::SessionEnd) => true,
             State::RunningHooks if self.hooks.run_on(HookPoint::Stop) => !self.conversation.is_empty(),
-            State::RunningHooks | State::Error if self.is_compacting() => !self.conversation.is_empty(),
+            State::RunningHooks | State::Error if self.is_compacting() => self.has_something_to_summarise(),
             State::RunningHooks | State::Error => self.has_unsent(),
-            State::Compacting => !self.conversation.is_empty(),
+            State::Compacting => self.has_something_to_summarise(),
             State::Ready
             | State::WaitingForUserInput
             | State::ShuttingDown
@@ -160,11 +160,17 @@ impl Session {
         }
     }
 
+    /// Whether there is something to summarise; and something to continue with, should a summary fail that was not asked for.
+    fn has_something_to_summarise(&self) -> bool {
+        let goes_on = !self.compaction.is_requested() && self.config.summaries.max_per_turn.is_some();
+        !self.conversation.is_empty() && (!goes_on || self.has_unsent())
+    }
+
     /// Whether every call, answered or open, has an id that no other has and that a further one cannot get.
     fn has_calls_of_its_own(&self) -> bool {
         let answers = self.conversation.iter().filter_map(|item| match item.as_ref() {
             Item::Round(round) => Some(round.answer()),
-            Item::Input(_) | Item::Answer(_) => None,
+            Item::Input(_) | Item::Summary(_) | Item::Answer(_) => None,
         });
         let open = self.batch.as_ref().map(|batch| batch.answer());
         let mut seen = BTreeSet::new();

@@ -329,6 +329,8 @@ labels! {
         DisplayMessage,
         /// Show an error.
         DisplayError,
+        /// Show that a summary replaced what was said before.
+        DisplaySummary,
         /// Discard the pieces of text shown so far.
         DiscardPartial,
         /// Report that the session waits for input.

@@ -59,10 +59,12 @@ mod tool_calls;
 mod turn;
 mod used_ids;
 mod user_hooks;
+mod word_for_word;
 
 pub use action::Action;
+pub use action::Summarised;
 pub use batch::Denial;
-pub use config::{ModelConfig, SessionConfig};
+pub use config::{KeptResults, ModelConfig, SessionConfig, Summaries};
 pub use durability::Durability;
 pub use event::{Event, LeftCall};
 pub use outcome::{Outcome, OutcomeKind};
@@ -138,6 +140,9 @@ pub struct Session {
     cancel: Stop,
     /// What the next `DisplayError` says.
     notice: Notice,
+    /// What the next `DisplaySummary` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    summarised: Option<Box<Summarised>>,
     #[serde(flatten)]
     held: Held,
     run: LastRun,
@@ -183,6 +188,7 @@ impl Session {
             hooks: HookState::default(),
             cancel: Stop::default(),
             notice: Notice::default(),
+            summarised: None,
             held: Held::default(),
             run: LastRun::default(),
             next_ticket: Tickets::default(),

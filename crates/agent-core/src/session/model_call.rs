@@ -5,22 +5,23 @@ use super::compaction::{self, Cause};
 use super::outcome::Ending;
 use super::reply::{self, Kept, Reply};
 use super::table::Trigger;
-use super::{Context, Session, SessionConfig};
+use super::{Context, Session, SessionConfig, Summarised};
 use crate::budget::Price;
-use crate::conversation::{Answer, Block};
+use crate::conversation::{Answer, Block, Conversation};
 use crate::llm::{LlmError, LlmErrorKind, LlmResponse, PartialAnswer, Usage};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
 impl Session {
     /// The model answered, or made a summary.
     pub(super) fn absorb_response(&mut self, trigger: Trigger, response: LlmResponse) {
-        self.charge(&response);
+        let cost_nano_usd = self.charge(&response);
         if self.is_compacting() {
-            self.absorb_summary(trigger, &response);
+            self.absorb_summary(trigger, &response, cost_nano_usd);
             return;
         }
         self.keep_usage(response.usage);
@@ -90,6 +91,8 @@ impl Session {
             self.fall_back(error);
         } else if trigger == Trigger::ContextOverflowed {
             self.shorten();
+        } else if trigger == Trigger::CompactionFailedWorkDue {
+            self.go_on_without_summary(self.final_message(error));
         } else if trigger == Trigger::LlmAborted {
             if self.is_hopeless(error) {
                 self.hand_back_refused(error.message.clone());
@@ -97,9 +100,6 @@ impl Session {
             self.end_summary(false);
         } else {
             self.fail_for_good(error);
-        }
-        if trigger == Trigger::CompactionFailedWorkDue {
-            self.go_on_without_summary();
         }
     }
 
@@ -222,29 +222,62 @@ impl Session {
         self.run.current().end(Ending::Unusable);
     }
 
-    fn absorb_summary(&mut self, trigger: Trigger, response: &LlmResponse) {
-        let is_made = matches!(trigger, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue);
-        let cause = self.end_summary(is_made);
+    fn absorb_summary(&mut self, trigger: Trigger, response: &LlmResponse, cost_nano_usd: Option<u64>) {
         let summary = compaction::summary(response);
-        if is_made {
-            let shorter =
-                summary.ok().and_then(|text| compaction::replaced(&self.conversation, self.is_continuing(), &text));
-            if let Some(shorter) = shorter {
-                self.conversation = shorter;
-                self.context.forget();
-                self.calls.succeed();
+        let shorter = summary.as_ref().ok().and_then(|text| self.shorter(text, response));
+        match (trigger, shorter) {
+            (Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue, Some(shorter)) => {
+                let cause = self.take_summary(shorter, response, cost_nano_usd);
+                if trigger == Trigger::CompactionCompletedWorkDue && cause == Some(Cause::Requested) {
+                    self.gather_unless_cancelled();
+                }
             }
-            if trigger == Trigger::CompactionCompletedWorkDue && cause == Some(Cause::Requested) {
-                self.gather_unless_cancelled();
+            (Trigger::CompactionFailedForGood, _) => {
+                self.end_summary(false);
+                self.notify(no_use(summary));
+                self.run.current().end(Ending::Unusable);
             }
-        } else if matches!(trigger, Trigger::CompactionFailedForGood | Trigger::CompactionFailedWorkDue) {
-            let why = summary.err().unwrap_or_else(|| "the summary is not much shorter".to_string());
-            self.notify(format!("summarising the conversation failed: {why}"));
-            self.run.current().end(Ending::Unusable);
-            if trigger == Trigger::CompactionFailedWorkDue {
-                self.go_on_without_summary();
+            (Trigger::CompactionFailedWorkDue, _) => self.go_on_without_summary(no_use(summary)),
+            _ => {
+                self.end_summary(false);
             }
         }
+    }
+
+    /// The conversation with the summary in an answer, or `None` if it is not much shorter.
+    pub(super) fn shorter(&self, summary: &str, response: &LlmResponse) -> Option<Conversation> {
+        let model = self.author(response);
+        compaction::replaced(&self.conversation, self.is_continuing(), summary, &model, &self.config.summaries)
+    }
+
+    /// The model that answered, as the provider named it; else as it was called.
+    fn author(&self, response: &LlmResponse) -> Arc<str> {
+        if response.model.is_empty() { self.called_id() } else { Arc::from(response.model.as_str()) }
+    }
+
+    /// A summary takes the place of what was said before. Returns why it was made.
+    fn take_summary(
+        &mut self,
+        shorter: Conversation,
+        response: &LlmResponse,
+        cost_nano_usd: Option<u64>,
+    ) -> Option<Cause> {
+        // The provider counted what was there before; what is left is estimated from it, so that the two can be compared.
+        let before_tokens = self.context_estimate();
+        let saved_tokens = self.conversation.bytes().saturating_sub(shorter.bytes()) / 4;
+        self.conversation = shorter;
+        self.context.forget();
+        self.calls.succeed();
+        let cause = self.end_summary(true);
+        self.summarised = Some(Box::new(Summarised {
+            before_tokens,
+            after_tokens: before_tokens.saturating_sub(saved_tokens),
+            model: self.author(response),
+            cost_nano_usd,
+            is_requested: cause == Some(Cause::Requested),
+            in_turn: self.compaction.in_turn(),
+        }));
+        cause
     }
 
     /// The summary is made, or will not be. Returns why it was to be.
@@ -262,10 +295,15 @@ impl Session {
         }
     }
 
-    /// There is no summary, which is no error of the work whose limit was raised meanwhile.
-    fn go_on_without_summary(&mut self) {
-        self.turn_is_work();
-        self.outbox.take_up_queue();
+    /// There is no summary, which is no error of the work: it continues, also what a limit had stopped that was raised meanwhile.
+    fn go_on_without_summary(&mut self, why: String) {
+        self.end_summary(false);
+        self.calls.succeed();
+        self.notice.say(why, Vec::new());
+        if self.held.is_raised() {
+            self.turn_is_work();
+            self.outbox.take_up_queue();
+        }
     }
 
     /// Whether repetition cannot cure what the provider says to the messages of a request.
@@ -314,7 +352,8 @@ impl Session {
         self.ledger.charge(&usage, true, price.as_ref());
     }
 
-    fn charge(&mut self, response: &LlmResponse) {
+    /// Returns what it cost, when the price is known.
+    fn charge(&mut self, response: &LlmResponse) -> Option<u64> {
         let usage = response.usage.unwrap_or_else(|| Usage {
             input_tokens: self.context_estimate(),
             output_tokens: response.blocks.iter().map(reply::bytes).sum::<u64>() / 4,
@@ -322,6 +361,7 @@ impl Session {
         });
         let price = self.called_price().copied();
         self.ledger.charge(&usage, response.usage.is_none(), price.as_ref());
+        price.map(|price| price.cost_nano_usd(&usage))
     }
 
     /// Why it is not tried again.
@@ -342,4 +382,10 @@ impl Session {
             _ => error.message.clone(),
         }
     }
+}
+
+/// Why an answer is no summary that helps.
+fn no_use(summary: Result<String, String>) -> String {
+    let why = summary.err().unwrap_or_else(|| "the summary is not much shorter".to_string());
+    format!("summarising the conversation failed: {why}")
 }

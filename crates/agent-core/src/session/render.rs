@@ -3,7 +3,7 @@
 use super::compaction;
 use super::stop::Said;
 use super::table::{ActionKind, State, Trigger};
-use super::{Action, Event, Outstanding, Session, Ticket};
+use super::{Action, Event, Outstanding, Session, Summarised, Ticket};
 use crate::llm::{LlmRequest, Purpose};
 use crate::table::Row;
 use alloc::boxed::Box;
@@ -15,6 +15,7 @@ pub(super) enum Issued {
     /// A ticket; that of nothing where no answer is expected.
     Ticket(Ticket),
     Notice(Box<Said>),
+    Summary(Box<Summarised>),
     Texts(Vec<String>),
 }
 
@@ -76,6 +77,7 @@ impl Session {
             ActionKind::StartDeadline => self.start_deadline()?,
             ActionKind::HoldDeadline => self.stop_clock()?,
             ActionKind::DisplayError => return self.notice.take().map(Issued::Notice),
+            ActionKind::DisplaySummary => return self.summarised.take().map(Issued::Summary),
             ActionKind::PromptForInput => {
                 self.end_turn();
                 NO_TICKET
@@ -102,6 +104,7 @@ impl Session {
                 let Said { message, returned_input } = *notice;
                 Some(Action::DisplayError { message, returned_input })
             }
+            Issued::Summary(summarised) => Some(Action::DisplaySummary { summarised: *summarised }),
             Issued::Texts(texts) => Some(Action::ReturnQueuedInput { texts }),
         }
     }
@@ -127,7 +130,10 @@ impl Session {
             ActionKind::ScheduleRetry => return self.schedule_retry(ticket),
             ActionKind::StartDeadline => Action::StartDeadline { ticket, delay_ms: self.time_left_ms(self.now_ms)? },
             ActionKind::HoldDeadline => Action::HoldDeadline { ticket },
-            ActionKind::DisplayText | ActionKind::DisplayError | ActionKind::ReturnQueuedInput => return None,
+            ActionKind::DisplayText
+            | ActionKind::DisplayError
+            | ActionKind::DisplaySummary
+            | ActionKind::ReturnQueuedInput => return None,
             ActionKind::DisplayMessage => {
                 let blocks = self.reply.as_ref()?.shown().to_vec();
                 let usage = self.reply_usage.as_deref().copied();

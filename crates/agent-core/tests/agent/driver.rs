@@ -232,6 +232,7 @@ fn history(agent: &Agent) -> Vec<String> {
     let items = agent.session().conversation().iter();
     let texts = items.filter_map(|item| match item.as_ref() {
         Item::Input(input) => Some(input.texts().to_vec()),
+        Item::Summary(summary) => Some(summary.said().to_vec()),
         Item::Answer(_) | Item::Round(_) => None,
     });
     texts.flatten().filter(|text| is_message(text)).collect()

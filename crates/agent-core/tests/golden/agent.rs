@@ -5,7 +5,7 @@ use agent_core::agent::{Agent, Event};
 use agent_core::journal::{ActionStarted, Entry, Format, Header, LifecycleEntry, Record, Replayer};
 use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, CommitmentId, LifecycleConfig, Ticket};
 use agent_core::llm::LlmResponse;
-use agent_core::session::{self, ModelConfig, SessionConfig};
+use agent_core::session::{self, ModelConfig, SessionConfig, Summaries};
 
 /// The last version of journals that recorded session and lifecycle separately.
 pub(crate) const APART: u32 = 4;
@@ -60,7 +60,8 @@ struct Story {
 
 impl Story {
     fn told() -> Self {
-        let config = SessionConfig::new(ModelConfig::new("large-1"));
+        let mut config = SessionConfig::new(ModelConfig::new("large-1"));
+        config.summaries = Summaries::of_earlier_versions();
         let header = Header::new("golden-agent", "agent-core 0.1.0", "/home/somebody/project", config.clone());
         let mut story = Self { agent: Agent::new(config), records: Vec::new() };
         story.record(Entry::Header(Box::new(header)));

@@ -51,10 +51,13 @@ fn is(known: &Unreadable, line: &(&str, u32, String, usize, String)) -> bool {
 /// The lines that are no value of today's type, by their number, and what is said of them.
 fn unreadable(form: &str, name: &str, text: &str) -> Vec<(usize, String)> {
     let read: fn(&str, &str) -> Result<(), String> = match (form, name) {
-        ("journal", "session.jsonl" | "hooks.jsonl" | "agent.jsonl" | "follow_up.jsonl") => of_journal,
-        ("machines", "session.machines.jsonl" | "hooks.machines.jsonl" | "follow_up.machines.jsonl") => {
-            machine::<Session>
+        ("journal", "session.jsonl" | "hooks.jsonl" | "agent.jsonl" | "follow_up.jsonl" | "summaries.jsonl") => {
+            of_journal
         }
+        (
+            "machines",
+            "session.machines.jsonl" | "hooks.machines.jsonl" | "follow_up.machines.jsonl" | "summaries.machines.jsonl",
+        ) => machine::<Session>,
         ("machines", "lifecycle.machines.jsonl" | "timed.machines.jsonl") => machine::<Lifecycle>,
         ("machines", "job.machines.jsonl") => machine::<Job>,
         ("machines", "session.actions.jsonl" | "hooks.actions.jsonl") => value::<Action>,

@@ -5,7 +5,7 @@ use crate::kept::{self, Kept};
 use crate::session::machines_on_the_way;
 use agent_core::journal::{ActionStarted, Entry, Header, Record};
 use agent_core::llm::LlmResponse;
-use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig};
+use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, Summaries};
 
 /// The files of the story as it goes today.
 pub(crate) fn written() -> Vec<Kept> {
@@ -18,6 +18,7 @@ pub(crate) fn written() -> Vec<Kept> {
 
 fn told() -> Vec<Record> {
     let mut config = SessionConfig::new(ModelConfig::new("large-1"));
+    config.summaries = Summaries::of_earlier_versions();
     config.limits.max_wall_time_ms = Some(60_000);
     let header = Header::new("golden-follow-up", "agent-core 0.1.0", "/home/somebody/project", config.clone());
     let mut records = vec![Record { seq: 0, at_ms: 0, entry: Entry::Header(Box::new(header)) }];
@@ -33,7 +34,7 @@ fn told() -> Vec<Record> {
     records
 }
 
-fn take(session: &mut Session, records: &mut Vec<Record>, event: Event) {
+pub(crate) fn take(session: &mut Session, records: &mut Vec<Record>, event: Event) {
     take_amid(session, records, event, &[]);
 }
 

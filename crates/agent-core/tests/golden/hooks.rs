@@ -6,7 +6,7 @@ use agent_core::conversation::{Arguments, CallId};
 use agent_core::hook::{HookEnd, HookOccasion, HookPoint, HookReport, HookRun};
 use agent_core::journal::{ActionStarted, Entry, Header, Record};
 use agent_core::llm::{LlmResponse, RawCall, ResponseBlock, StopReason};
-use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State, Ticket};
+use agent_core::session::{Action, Event, ModelConfig, Session, SessionConfig, State, Summaries, Ticket};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome};
 
 /// The files of the story as it goes today.
@@ -28,6 +28,7 @@ struct Story {
 impl Story {
     fn told() -> Self {
         let mut config = SessionConfig::new(ModelConfig::new("large-1"));
+        config.summaries = Summaries::of_earlier_versions();
         config.hooks = HookPoint::ALL.into();
         let header = Header::new("golden-hooks", "agent-core 0.1.0", "/home/somebody/project", config.clone());
         let records = vec![Record { seq: 0, at_ms: 0, entry: Entry::Header(Box::new(header)) }];

@@ -18,6 +18,7 @@ mod joined;
 mod kept;
 mod lifecycle;
 mod session;
+mod summaries;
 mod timed;
 mod words;
 
@@ -69,8 +70,17 @@ fn a_kept_journal_with_the_users_hooks_replays_to_the_kept_sessions() {
 
 #[test]
 fn a_kept_journal_with_a_message_of_the_agents_own_replays_to_the_kept_sessions() {
-    let records: Vec<Record> = read_lines(&kept::read("journal", "follow_up.jsonl"));
-    let expected: Vec<Session> = read_machines("follow_up.machines.jsonl");
+    replays_to_the_kept_sessions("follow_up");
+}
+
+#[test]
+fn a_kept_journal_with_a_summary_replays_to_the_kept_sessions() {
+    replays_to_the_kept_sessions("summaries");
+}
+
+fn replays_to_the_kept_sessions(story: &str) {
+    let records: Vec<Record> = read_lines(&kept::read("journal", &format!("{story}.jsonl")));
+    let expected: Vec<Session> = read_machines(&format!("{story}.machines.jsonl"));
     assert_eq!(session::machines_on_the_way(&records), expected);
     let (_, session) = journal::replay(records).unwrap();
     assert_eq!(&session, expected.last().unwrap(), "the story's end");
@@ -141,7 +151,7 @@ fn a_kept_journal_tells_how_its_last_run_ended() {
 /// Whoever performs nothing need not have it rendered: that changes nothing in the session.
 #[test]
 fn a_journal_that_is_only_passed_through_makes_the_same_session() {
-    for name in ["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl"] {
+    for name in ["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl", "summaries.jsonl"] {
         let records: Vec<Record> = read_lines(&kept::read("journal", name));
         let (first, rest) = records.split_first().unwrap();
         let mut told = journal::Replayer::new(first.clone()).unwrap();
@@ -274,7 +284,8 @@ fn kept_actions_read_and_write_the_same() {
 fn every_kind_of_event_and_action_is_kept() {
     assert_eq!(kinds::<core_session::Event>().len(), 30, "the count is in the documents too");
     let all = |form, names: &[&str]| names.iter().map(|name| kept::read(form, name)).collect::<String>();
-    let journals = all("journal", &["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl"]);
+    let journals =
+        all("journal", &["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl", "summaries.jsonl"]);
     words::check_all_kinds::<core_session::Event>(&session::events(&journals));
     words::check_all_agent_events(&agent::entries());
     words::check_all_kinds::<journal::ActionStarted>(&session::begun(&journals));
@@ -349,6 +360,7 @@ fn everything() -> Vec<Kept> {
     all.extend(hooks::written());
     all.push(agent::written());
     all.extend(follow_up::written());
+    all.extend(summaries::written());
     all.extend(timed::written());
     all.extend(lifecycle::written());
     all.extend(job::written());

@@ -8,7 +8,9 @@ use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport};
 use agent_core::journal::{ActionStarted, Entry, Header, Record};
 use agent_core::llm::{Delta, LlmError, LlmErrorKind, LlmResponse, RawCall, ResponseBlock, StopReason, Usage};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope, PermissionMode, RuleSource};
-use agent_core::session::{Action, Event, ModelConfig, Rejected, Session, SessionConfig, State, Step, Ticket};
+use agent_core::session::{
+    Action, Event, ModelConfig, Rejected, Session, SessionConfig, State, Step, Summaries, Ticket,
+};
 use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome, ToolSpec};
 use std::sync::Arc;
 
@@ -328,6 +330,7 @@ fn config() -> SessionConfig {
     let window = Some(200_000);
     let large = ModelConfig { price: Some(price), context_window_tokens: window, ..ModelConfig::new("large-1") };
     let mut config = SessionConfig::new(large);
+    config.summaries = Summaries::of_earlier_versions();
     config.models.push(ModelConfig::new("small-1"));
     config.system = Arc::from("You are a careful engineer.");
     let schema =

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 #[test]
 fn every_row_fires_in_some_run() {
     let mut fired = BTreeSet::new();
-    let mut chance = Chance(1);
-    for round in 0..4_000_u32 {
+    let mut chance = Chance(8);
+    for round in 0..20_000_u32 {
         let mut harness = Harness::new(config((round % u32::from(CONFIGS)) as u8));
         if round % 50 != 0 {
             let _ = harness.take_unchecked(Event::Started);

@@ -225,7 +225,7 @@ fn take(session: &mut Session, event: Event) {
     if let Some(call) = completed.filter(|_| session.state() != State::ExecutingTools) {
         let mut results = session.conversation().iter().flat_map(|item| match item.as_ref() {
             Item::Round(round) => round.results(),
-            Item::Input(_) | Item::Answer(_) => &[],
+            Item::Input(_) | Item::Summary(_) | Item::Answer(_) => &[],
         });
         assert!(results.any(|result| *result.call() == call), "the result of {call} is lost");
     }

@@ -72,6 +72,11 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
                 push_element(&mut fragment.user, &BlockOut::Text { text })?;
             }
         }
+        Item::Summary(summary) => {
+            for text in summary.texts() {
+                push_element(&mut fragment.user, &BlockOut::Text { text })?;
+            }
+        }
         Item::Answer(answer) => {
             let closed = server_tools::closed(answer.blocks());
             if answer.is_paused() && closed.len() < answer.blocks().len() {
@@ -104,7 +109,7 @@ fn container(conversation: &Conversation) -> Option<String> {
     let mut newest = None;
     for item in conversation.iter() {
         match item.as_ref() {
-            Item::Input(_) => {}
+            Item::Input(_) | Item::Summary(_) => {}
             Item::Answer(answer) if !answer.is_paused() => newest = None,
             Item::Answer(answer) => newest = container_of(answer).or(newest),
             Item::Round(round) => newest = container_of(round.answer()).or(newest),

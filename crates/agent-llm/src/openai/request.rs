@@ -59,15 +59,22 @@ pub(super) fn head(system: &str, tools: &[ToolSpec]) -> serde_json::Result<Vec<u
     Ok(out)
 }
 
+/// A text as JSON without its quotes, so that adjacent inputs can become one string.
+fn inside_of_a_string(text: &str) -> serde_json::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    push_json(&mut out, text)?;
+    out.pop();
+    out.remove(0);
+    Ok(out)
+}
+
 /// The whole messages of an answer, and the user's texts as the inside of a JSON string.
 pub(super) fn fragment(item: &Item, quirks: &Quirks) -> serde_json::Result<Fragment> {
     let mut fragment = Fragment::default();
     match item {
-        Item::Input(input) => {
-            push_json(&mut fragment.user, &input.texts().join("\n\n"))?;
-            // Without the quotes, so that adjacent inputs can become one string.
-            fragment.user.pop();
-            fragment.user.remove(0);
+        Item::Input(input) => fragment.user = inside_of_a_string(&input.texts().join("\n\n"))?,
+        Item::Summary(summary) => {
+            fragment.user = inside_of_a_string(&summary.texts().collect::<Vec<_>>().join("\n\n"))?;
         }
         Item::Answer(answer) => push_answer(&mut fragment.answer, answer, quirks)?,
         Item::Round(round) => {

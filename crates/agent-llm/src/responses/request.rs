@@ -75,6 +75,11 @@ pub(super) fn fragment(item: &Item, ids: CallIds) -> serde_json::Result<Fragment
                 push_element(&mut fragment.user, &InputTextOut { r#type: "input_text", text })?;
             }
         }
+        Item::Summary(summary) => {
+            for text in summary.texts() {
+                push_element(&mut fragment.user, &InputTextOut { r#type: "input_text", text })?;
+            }
+        }
         Item::Answer(answer) => push_answer(&mut fragment.answer, answer, ids)?,
         Item::Round(round) => {
             push_answer(&mut fragment.answer, round.answer(), ids)?;

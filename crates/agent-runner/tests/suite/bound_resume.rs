@@ -84,6 +84,7 @@ fn replayed(path: &Path) -> Replayer {
 fn reports(session: &Session) -> usize {
     let inputs = session.conversation().iter().filter_map(|item| match item.as_ref() {
         Item::Input(input) => Some(input.texts().concat()),
+        Item::Summary(summary) => Some(summary.said().concat()),
         Item::Round(_) | Item::Answer(_) => None,
     });
     inputs.filter(|text| text.contains("commitments not kept")).count()

@@ -153,7 +153,7 @@ pub(crate) fn elapsed_ms(since: Instant) -> u64 {
 pub(crate) fn results(conversation: &Conversation) -> Vec<String> {
     let rounds = conversation.iter().filter_map(|item| match item.as_ref() {
         Item::Round(round) => Some(round.results().to_vec()),
-        Item::Input(_) | Item::Answer(_) => None,
+        Item::Input(_) | Item::Summary(_) | Item::Answer(_) => None,
     });
     rounds.flatten().map(|result| result.content().to_owned()).collect()
 }

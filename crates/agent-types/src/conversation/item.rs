@@ -1,6 +1,6 @@
 //! The values a conversation is made of. Each can be built only in a form that is valid in a history.
 
-use super::{Arguments, cut, non_blank, or_no_output};
+use super::{Arguments, Summary, cut, non_blank, or_no_output};
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -18,6 +18,8 @@ pub enum Item {
     Answer(Answer),
     /// What the model said with tool calls, and their results.
     Round(Round),
+    /// What a model wrote in the place of earlier items.
+    Summary(Summary),
 }
 
 impl Item {
@@ -27,6 +29,7 @@ impl Item {
         match self {
             Self::Input(input) => input.texts.iter().map(|text| text.len() as u64).sum(),
             Self::Answer(answer) => answer.bytes(),
+            Self::Summary(summary) => summary.bytes(),
             Self::Round(round) => {
                 let results: u64 = round.results.iter().map(|result| result.content.len() as u64).sum();
                 round.answer.bytes() + results

@@ -6,10 +6,11 @@
 //! Input    what the user said (never empty)
 //! Answer   what the model said, without tool calls
 //! Round    what the model said with tool calls, and the result of each, in call order
+//! Summary  what a model wrote in the place of earlier items, and what of them stays word for word
 //! ```
 //!
 //! 1. A tool call and its result are one value, so no call in history is unanswered.
-//! 2. An answer follows user content (an input or the results of a round) or continues a paused answer.
+//! 2. An answer follows user content (an input, a summary or the results of a round) or continues a paused answer.
 //! 3. Nothing is empty, so every history can be sent to every provider. A text of blanks may stand between the other blocks of an answer; a
 //!    provider that refuses it leaves it out.
 //!
@@ -19,9 +20,11 @@
 mod arguments;
 mod chunks;
 mod item;
+mod summary;
 
 pub use arguments::{Arguments, ArgumentsError};
 pub use item::{Answer, Block, CallId, Input, Item, ItemError, Round, ToolCall, ToolResult};
+pub use summary::{KeptResult, Summary};
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -48,6 +51,11 @@ impl Conversation {
     /// Appends what the user said. It follows anything; providers send adjacent user content as one message.
     pub fn push_input(&mut self, input: Input) {
         self.append(Item::Input(input));
+    }
+
+    /// Appends a summary, which stands for what was said before.
+    pub fn push_summary(&mut self, summary: Summary) {
+        self.append(Item::Summary(summary));
     }
 
     /// Appends an answer without tool calls. An answer that continues a paused one is joined to it.
@@ -131,7 +139,7 @@ impl Conversation {
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
         match self.last().map(AsRef::as_ref) {
-            Some(Item::Input(_) | Item::Round(_)) => true,
+            Some(Item::Input(_) | Item::Round(_) | Item::Summary(_)) => true,
             Some(Item::Answer(answer)) => answer.is_paused(),
             None => false,
         }
@@ -156,7 +164,8 @@ impl Conversation {
     /// # Errors
     /// [`ConversationError`], as when it is made and appended; an answer never continues a paused one here.
     pub fn push_shared(&mut self, item: Arc<Item>) -> Result<(), ConversationError> {
-        let after_user = matches!(self.last().map(AsRef::as_ref), Some(Item::Input(_) | Item::Round(_)));
+        let after_user =
+            matches!(self.last().map(AsRef::as_ref), Some(Item::Input(_) | Item::Round(_) | Item::Summary(_)));
         match item.as_ref() {
             Item::Answer(answer) if answer.calls().next().is_some() => {
                 return Err(ConversationError::OpenCalls);
@@ -164,7 +173,7 @@ impl Conversation {
             Item::Answer(_) | Item::Round(_) if !after_user => {
                 return Err(ConversationError::NoUserContent);
             }
-            Item::Input(_) | Item::Answer(_) | Item::Round(_) => {}
+            Item::Input(_) | Item::Answer(_) | Item::Round(_) | Item::Summary(_) => {}
         }
         self.bytes = self.bytes.saturating_add(item.bytes());
         self.items.push(item);
@@ -174,7 +183,7 @@ impl Conversation {
     /// Takes the paused answer that an answer continues off the history; `None` when the answer follows user content.
     fn continued(&mut self) -> Result<Option<Answer>, ConversationError> {
         match self.last().map(AsRef::as_ref) {
-            Some(Item::Input(_) | Item::Round(_)) => Ok(None),
+            Some(Item::Input(_) | Item::Round(_) | Item::Summary(_)) => Ok(None),
             Some(Item::Answer(paused)) if paused.is_paused() => {
                 let paused = paused.clone();
                 if let Some(old) = self.items.pop() {

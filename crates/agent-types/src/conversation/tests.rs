@@ -45,6 +45,7 @@ fn texts(conversation: &Conversation) -> Vec<String> {
         Item::Input(input) => input.texts().join("|"),
         Item::Answer(answer) => answer.text(),
         Item::Round(round) => round.answer().text(),
+        Item::Summary(summary) => String::from(summary.text()),
     };
     conversation.iter().map(text).collect()
 }

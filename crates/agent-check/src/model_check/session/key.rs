@@ -124,7 +124,7 @@ fn rules<const SIZES: bool, const REPETITIONS: bool>(of: &str, field: &str) -> P
 fn history(world: &World, conversation: &Conversation, print: &mut Fingerprint) {
     match conversation.last().map(AsRef::as_ref) {
         None => print.word(0),
-        Some(Item::Input(_)) => print.word(1),
+        Some(Item::Input(_) | Item::Summary(_)) => print.word(1),
         Some(Item::Answer(answer)) => print.word(2 + u64::from(answer.is_paused())),
         Some(Item::Round(round)) => print.count(4 + round.results().len()),
     }
@@ -155,6 +155,7 @@ fn observed(node: &Node, print: &mut Fingerprint) {
     let runs = observed.runs;
     let runs = [runs.is_going_on, runs.is_work, runs.is_stopped, runs.is_raised];
     print.word(runs.iter().fold(0, |all, flag| all * 2 + u64::from(*flag)));
+    print.word(observed.summaries.word());
     // Without hooks nothing of this differs.
     let has_hooks = !node.session.config().hooks.is_empty();
     let inputs = &observed.inputs;

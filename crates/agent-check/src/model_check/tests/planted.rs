@@ -3,7 +3,7 @@
 
 use super::super::explore::{Reach, explore};
 use super::super::session::{Sessions, Stepper, true_step};
-use super::super::world::World;
+use super::super::world::{Bounds, PLAIN, Variety, World};
 use super::{REACH, world};
 use crate::invariants::{Fault, Invariant};
 use crate::request::{FORMATS, Format};
@@ -62,6 +62,8 @@ planted! {
     a_raise_that_is_only_data: LimitsContinue,
     a_message_that_no_hook_has_seen: HooksAsked,
     a_message_that_does_not_wait: InputKept,
+    a_summary_that_is_longer_than_what_was_said: SummariesShrink,
+    summaries_that_are_not_counted: SummariesBounded,
     a_message_that_is_taken_back_and_stays: InputKept,
 }
 
@@ -82,6 +84,39 @@ fn a_message_that_is_taken_back_and_stays() -> Fault {
             Ok(step)
         }
         event => true_step(session, event),
+    })
+}
+
+/// The history shares nothing with what it was after a summary, so it may be read back.
+fn after_a_summary(session: &mut Session, event: Event, spoil: fn(&mut Value)) -> Result<Step, Rejected> {
+    let answers = session.state() == State::Compacting && matches!(event, Event::LlmCompleted { .. });
+    and_then(session, event, |session, step| {
+        let is_made = step.actions.iter().any(|action| matches!(action, Action::DisplaySummary { .. }));
+        if answers && is_made {
+            let mut all = serde_json::to_value(&*session).unwrap();
+            spoil(&mut all);
+            *session = serde_json::from_value(all).unwrap();
+        }
+    })
+}
+
+fn a_summary_that_is_longer_than_what_was_said() -> Fault {
+    found("window", |session, event| {
+        after_a_summary(session, event, |all| all["conversation"][0]["Summary"]["text"] = json!("x".repeat(5_000)))
+    })
+}
+
+fn summaries_that_are_not_counted() -> Fault {
+    // No failure is in its way.
+    let world = World {
+        config: "mode=bypass retries=0 window=120 summaries=1",
+        bounds: Bounds { inputs: 1, rounds: 3, calls: 1, ..PLAIN.smoke },
+        failures: Variety::Few,
+        outcomes: &["ok long=600"],
+        ..world("window")
+    };
+    found_in(FORMATS, &world, |session, event| {
+        after_a_summary(session, event, |all| all["compaction"]["in_turn"] = json!(0))
     })
 }
 

@@ -2,12 +2,13 @@
 //!
 //! Where the terminal is too narrow for all of it, the parts that matter least are left out.
 
+use crate::screen::counted::short;
 use crate::screen::edit::layout::cut;
 use crate::screen::terminal::inline;
 use agent_core::budget::{Ledger, Usd};
 use agent_core::llm::Effort;
 use agent_core::permission::PermissionMode;
-use agent_core::session::{ModelConfig, Trigger};
+use agent_core::session::ModelConfig;
 use agent_runner::Notice;
 use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthStr as _;
@@ -73,12 +74,7 @@ impl Status {
             Notice::Message { usage: Some(usage), .. } => {
                 self.context_tokens = Some(usage.context_tokens() + usage.output_tokens);
             }
-            // How much the summary takes is not known before the next call.
-            Notice::Transition(step)
-                if matches!(step.on, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue) =>
-            {
-                self.context_tokens = None;
-            }
+            Notice::Summarised(summarised) => self.context_tokens = Some(summarised.after_tokens),
             _ => {}
         }
     }
@@ -156,16 +152,6 @@ const fn mode_name(mode: PermissionMode) -> &'static str {
         PermissionMode::AcceptEdits => "accept-edits",
         PermissionMode::Plan => "plan",
         PermissionMode::Bypass => "bypass",
-    }
-}
-
-/// A number in three digits or four.
-fn short(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        1_000..100_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
-        100_000..1_000_000 => format!("{}k", number / 1_000),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
     }
 }
 

@@ -47,6 +47,11 @@ fn parts(session: &Session) -> Vec<(String, usize)> {
     for item in session.conversation().iter() {
         match item.as_ref() {
             Item::Input(input) => add("your messages".into(), input.texts().iter().map(String::len).sum()),
+            Item::Summary(summary) => {
+                add("summary of what was said before".into(), summary.text().len());
+                add("your messages".into(), summary.said().iter().map(String::len).sum());
+                summary.kept().iter().for_each(|kept| add(format!("results of {}", kept.tool()), kept.bytes()));
+            }
             Item::Answer(answer) => add("answers".into(), answer.text().len()),
             Item::Round(round) => {
                 add("answers".into(), round.answer().text().len());

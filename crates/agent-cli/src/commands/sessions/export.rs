@@ -2,15 +2,15 @@
 //! document's own words.
 
 use super::args::{Export, ExportFormat, One};
+use super::said::about;
 use super::story::{Story, usd};
 use super::{html, write};
 use crate::failure::Failure;
 use crate::screen::counted::counted;
-use crate::screen::terminal::{clean, escaped, say};
+use crate::screen::terminal::{clean, escaped, inline, say};
 use crate::screen::view::call_line;
 use agent_core::conversation::{Answer, Block, Item, Round};
 use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
-use agent_core::session::Session;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -20,7 +20,7 @@ pub(super) fn show(arguments: &One) -> Result<u8, Failure> {
     let (id, path) = arguments.find()?;
     let story = Story::read(&path, None, |_| {})?;
     let mut out = head(&id, &story);
-    out.push_str(&conversation(story.replayer.session()));
+    out.push_str(&conversation(&story));
     write(&out)?;
     Ok(0)
 }
@@ -31,7 +31,7 @@ pub(crate) fn export(arguments: &Export) -> Result<u8, Failure> {
     let text = match arguments.format {
         ExportFormat::Markdown => {
             let story = Story::read(&path, None, |_| {})?;
-            format!("# Session {id}\n{}\n{}", fenced(&head(&id, &story)), markdown(story.replayer.session()))
+            format!("# Session {id}\n{}\n{}", fenced(&head(&id, &story)), markdown(&story))
         }
         ExportFormat::Html => html::document(&id, &path)?,
     };
@@ -101,16 +101,17 @@ pub(super) fn agent(over: &Lifecycle) -> String {
 }
 
 /// The conversation, a line or more for each thing that was said or done.
-pub(super) fn conversation(session: &Session) -> String {
+pub(super) fn conversation(story: &Story) -> String {
     let mut out = String::new();
     let mut say = |who: &str, text: &str| {
         if !text.trim().is_empty() {
             let _ = write!(out, "\n{who}\n{}\n", indented(text));
         }
     };
-    for item in session.conversation().iter() {
-        match item.as_ref() {
+    for item in story.items() {
+        match item {
             Item::Input(input) => input.texts().iter().for_each(|text| say("you", text)),
+            Item::Summary(summary) => say(&format!("({})", inline(&about(summary))), summary.text()),
             Item::Answer(answer) => say("agent", &answer.text()),
             Item::Round(round) => {
                 say("agent", &round.answer().text());
@@ -120,7 +121,7 @@ pub(super) fn conversation(session: &Session) -> String {
             }
         }
     }
-    session.pending_input().for_each(|text| say("you (not answered yet)", text));
+    story.replayer.session().pending_input().for_each(|text| say("you (not answered yet)", text));
     out
 }
 
@@ -128,10 +129,14 @@ fn indented(text: &str) -> String {
     escaped(text).lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn markdown(session: &Session) -> String {
+fn markdown(story: &Story) -> String {
     let mut out = String::new();
-    for item in session.conversation().iter() {
-        match item.as_ref() {
+    for item in story.items() {
+        match item {
+            Item::Summary(summary) => {
+                let _ =
+                    write!(out, "\n## Summary\n{}{}", quoted(&format!("({})", about(summary))), quoted(summary.text()));
+            }
             Item::Input(input) => {
                 out.push_str("\n## You\n");
                 input.texts().iter().for_each(|text| out.push_str(&quoted(text)));
@@ -140,7 +145,7 @@ fn markdown(session: &Session) -> String {
             Item::Round(round) => worked(&mut out, round),
         }
     }
-    for text in session.pending_input() {
+    for text in story.replayer.session().pending_input() {
         let _ = write!(out, "\n## You (not answered yet)\n{}", quoted(text));
     }
     out

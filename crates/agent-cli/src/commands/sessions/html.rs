@@ -5,6 +5,7 @@
 //! forbids everything else, should a text get out of its place.
 
 use super::export::head;
+use super::said::about;
 use super::story::{Story, Told, usd};
 use crate::failure::Failure;
 use crate::screen::terminal::escaped;
@@ -12,8 +13,8 @@ use agent_core::conversation::{Answer, Item};
 use agent_core::diagram::{Format, render};
 use agent_core::journal::Replayed;
 use agent_core::lifecycle;
+use agent_core::session::State;
 use agent_core::session::table::TABLE;
-use agent_core::session::{Session, State};
 use agent_core::table::Label;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -36,7 +37,7 @@ pub(super) fn document(id: &str, path: &Path) -> Result<String, Failure> {
     let _ = writeln!(out, "<main><h1>Session {}</h1><pre>{}</pre>", text(id), text(&head(id, &story)));
     spent(&mut out, &story);
     out.push_str("<h2>Conversation</h2>\n");
-    conversation(&mut out, story.replayer.session());
+    conversation(&mut out, &story);
     let _ = write!(
         out,
         "<h2>Records</h2><p>Select a record; the diagram shows the state after it. Times are relative to the first record.</p>\n<ol \
@@ -97,9 +98,10 @@ fn spent(out: &mut String, story: &Story) {
     out.push_str("</table>\n");
 }
 
-fn conversation(out: &mut String, session: &Session) {
-    for item in session.conversation().iter() {
-        match item.as_ref() {
+fn conversation(out: &mut String, story: &Story) {
+    for item in story.items() {
+        match item {
+            Item::Summary(summary) => said_by(out, &text(&about(summary)), summary.text()),
             Item::Input(input) => input.texts().iter().for_each(|said| said_by(out, "you", said)),
             Item::Answer(answer) => answered(out, answer),
             Item::Round(round) => {
@@ -117,7 +119,7 @@ fn conversation(out: &mut String, session: &Session) {
             }
         }
     }
-    session.pending_input().for_each(|said| said_by(out, "you, not answered yet", said));
+    story.replayer.session().pending_input().for_each(|said| said_by(out, "you, not answered yet", said));
 }
 
 fn answered(out: &mut String, answer: &Answer) {

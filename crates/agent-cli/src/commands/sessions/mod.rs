@@ -12,6 +12,7 @@ mod html;
 mod lint;
 mod replay;
 mod rewind;
+mod said;
 mod story;
 
 use crate::config::project::working_directory;

@@ -41,7 +41,7 @@ pub(crate) fn replay(arguments: &Replay) -> Result<u8, Failure> {
         let session = story.replayer.session();
         let over = story.lifecycle().map(|over| format!(", its agent {:?}", over.state())).unwrap_or_default();
         let _ = writeln!(trace, "\n{:?}{over}", session.state());
-        trace.push_str(&conversation(session));
+        trace.push_str(&conversation(&story));
     }
     write(&trace)?;
     say(&format!("agent: {}, replayed twice with the same result", counted(story.records, "record")));

@@ -1,10 +1,12 @@
 //! A journal read from its beginning: each record with what it did, and what all of them came to.
 
 use super::name;
+use super::said::Said;
 use crate::failure::Failure;
 use crate::session::kept::unreadable;
 use agent_core::agent::{self, Step};
 use agent_core::budget::{Ledger, Usd};
+use agent_core::conversation::Item;
 use agent_core::journal::{ActionStarted, Entry, Header, LifecycleEntry, Record, ReplayError, Replayed, Replayer};
 use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::session::{self, State, Ticket, Trigger};
@@ -21,6 +23,8 @@ pub(super) struct Story {
     pub(super) format_version: u32,
     pub(super) started_ms: u64,
     pub(super) ended_ms: u64,
+    /// What was said, also what is not in the history any more.
+    pub(super) said: Said,
     /// How often each row fired.
     pub(super) rows: BTreeMap<(State, Trigger, State), u64>,
     /// The same of the lifecycle over the session.
@@ -126,6 +130,7 @@ impl Story {
             format_version: 0,
             started_ms: at_ms,
             ended_ms: at_ms,
+            said: Said::default(),
             rows: BTreeMap::new(),
             lifecycle_rows: BTreeMap::new(),
             spent: BTreeMap::new(),
@@ -139,6 +144,7 @@ impl Story {
     fn take(&mut self, record: Record, tell: &mut impl FnMut(&Told<'_>)) -> Result<(), ReplayError> {
         let (seq, at_ms, name) = (record.seq, record.at_ms, name(&record));
         let (state, before) = (self.replayer.session().state(), *self.replayer.session().ledger());
+        let said = self.replayer.session().conversation().clone();
         let kept = record.clone();
         let did = self.replayer.take(record)?;
         self.records += 1;
@@ -149,7 +155,10 @@ impl Story {
             _ => {}
         }
         match &did {
-            Replayed::Step(step) => self.step(state, &before, step),
+            Replayed::Step(step) => {
+                self.said.follow(&said, self.replayer.session().conversation(), &step.session.transitions);
+                self.step(state, &before, step);
+            }
             // Formats that recorded the lifecycle separately recorded only what it took.
             Replayed::Refused(rejected) if matches!(kept.entry, Entry::Lifecycle(_)) => {
                 let text = format!("the lifecycle now refuses {}, which it accepted then", rejected.event());
@@ -167,6 +176,11 @@ impl Story {
         let (session, ledger) = (self.replayer.session(), self.replayer.session().ledger());
         let is_known = ledger.unpriced_calls == 0 && !session.has_open_cost();
         is_known.then_some(ledger.cost_nano_usd)
+    }
+
+    /// Everything that was said, oldest first.
+    pub(super) fn items(&self) -> impl Iterator<Item = &Item> {
+        self.said.items(self.replayer.session().conversation())
     }
 
     /// How the last run ended, in the words of the exit codes; nothing while it is going on.

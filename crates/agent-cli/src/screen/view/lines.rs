@@ -1,8 +1,11 @@
 //! The program's own lines, beside the answer.
 
 use super::{Level, View};
+use crate::screen::counted::short;
 use crate::screen::sheet::at_words;
-use crate::screen::terminal::{Tint, clean, size};
+use crate::screen::terminal::{Tint, clean, inline, size};
+use agent_core::budget::Usd;
+use agent_core::session::Summarised;
 
 impl View {
     /// A line in the background.
@@ -40,4 +43,12 @@ impl View {
         self.end_line();
         self.style.say(Tint::Red, &format!("agent: {message}"));
     }
+}
+
+/// What a summary changed, and what it cost.
+pub(super) fn summarised_line(summarised: &Summarised) -> String {
+    let Summarised { before_tokens, after_tokens, model, cost_nano_usd, .. } = summarised;
+    let cost = cost_nano_usd.filter(|nano| *nano > 0).map(|nano| format!(", {} USD", Usd(nano))).unwrap_or_default();
+    let model = inline(model);
+    format!("summarised: about {} tokens became {} ({model}{cost})", short(*before_tokens), short(*after_tokens))
 }

@@ -12,9 +12,9 @@ use agent_core::budget::{Ledger, Limits, Near, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, ToolCall};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
 use agent_core::llm::Delta;
-use agent_core::session::Trigger;
 use agent_core::tool::DOORS;
 use agent_runner::{Notice, Notices};
+use lines::summarised_line;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -189,9 +189,7 @@ impl View {
                 self.tell(&format!("retrying in {seconds} s: {}", inline(reason)));
             }
             Notice::Error { message, .. } => self.error(message),
-            Notice::Transition(step) if is_summary(step.on) && self.level < Level::Verbose => {
-                self.tell("summarised: the model now sees a summary of what was said before");
-            }
+            Notice::Summarised(summarised) => self.tell(&summarised_line(summarised)),
             Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
             Notice::CheckFinished { report, .. } => {
                 let verdict = if report.is_kept() { "kept" } else { "not kept" };
@@ -357,6 +355,7 @@ impl View {
         for item in conversation.iter() {
             match item.as_ref() {
                 Item::Input(input) => said = input.texts().last().cloned(),
+                Item::Summary(summary) => said = summary.said().last().cloned(),
                 Item::Answer(answer) => answered = Some(answer.text()),
                 Item::Round(round) => answered = Some(round.answer().text()),
             }
@@ -375,10 +374,6 @@ impl View {
             self.tell(&format!("note: {}", inline(note)));
         }
     }
-}
-
-const fn is_summary(trigger: Trigger) -> bool {
-    matches!(trigger, Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue)
 }
 
 /// A call in one line: the tool, and what of its arguments tells most.

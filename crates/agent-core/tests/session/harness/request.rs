@@ -7,9 +7,13 @@ use std::collections::BTreeSet;
 /// [`check_history`] says.
 pub(crate) fn check_request(conversation: &Conversation) {
     let items: Vec<&Item> = conversation.iter().map(AsRef::as_ref).collect();
-    assert!(matches!(items.first(), Some(Item::Input(_))), "a request begins with {:?}", items.first());
+    assert!(
+        matches!(items.first(), Some(Item::Input(_) | Item::Summary(_))),
+        "a request begins with {:?}",
+        items.first()
+    );
     match items.last() {
-        Some(Item::Input(_) | Item::Round(_)) => {}
+        Some(Item::Input(_) | Item::Round(_) | Item::Summary(_)) => {}
         Some(Item::Answer(answer)) => assert!(answer.is_paused(), "a request ends with an answer"),
         None => panic!("an empty request"),
     }
@@ -25,6 +29,7 @@ pub(super) fn check_history(conversation: &Conversation) {
     let mut ids = BTreeSet::new();
     for item in conversation.iter() {
         match item.as_ref() {
+            Item::Summary(summary) => assert!(summary.texts().all(|text| !text.trim().is_empty()), "{summary:?}"),
             Item::Input(input) => assert!(input.texts().iter().all(|text| !text.trim().is_empty()), "{input:?}"),
             Item::Answer(answer) => {
                 check_answer(answer);

@@ -1,0 +1,177 @@
+//! What stands in the place of earlier items: a model's summary of them, and what of them stays word for word.
+
+use super::{ItemError, non_blank};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// A summary of earlier items. A model reads it as what the user says first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
+pub struct Summary {
+    /// With its heading.
+    text: String,
+    model: Arc<str>,
+    said: Vec<String>,
+    kept: Vec<KeptResult>,
+}
+
+impl Summary {
+    /// Size of the headings that a model reads above the summary and above the user's messages, in bytes.
+    pub const HEADINGS_BYTES: usize = HEADING.len() + SAID_HEADING.len();
+
+    /// A summary that this model wrote, with the user's messages and the results that stay word for word, each in its order. Blank ones are
+    /// left out.
+    ///
+    /// # Errors
+    /// [`ItemError::Empty`] when the text is blank.
+    pub fn new(
+        text: &str,
+        model: impl Into<Arc<str>>,
+        said: Vec<String>,
+        kept: Vec<KeptResult>,
+    ) -> Result<Self, ItemError> {
+        if !non_blank(text) {
+            return Err(ItemError::Empty);
+        }
+        let (mut said, mut kept) = (said, kept);
+        said.retain(|text| non_blank(text));
+        kept.retain(|result| non_blank(result.content()));
+        Ok(Self { text: format!("{HEADING}{text}"), model: model.into(), said, kept })
+    }
+
+    /// What the model wrote.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.text.get(HEADING.len()..).unwrap_or_default()
+    }
+
+    /// The model that wrote it.
+    #[must_use]
+    pub fn model(&self) -> &Arc<str> {
+        &self.model
+    }
+
+    /// What the user said, word for word, oldest first: what of it there was room for.
+    #[must_use]
+    pub fn said(&self) -> &[String] {
+        &self.said
+    }
+
+    /// Results of tools that stay word for word, oldest first.
+    #[must_use]
+    pub fn kept(&self) -> &[KeptResult] {
+        &self.kept
+    }
+
+    /// Everything as a model reads it: the summary, then what stays word for word, each part under its heading.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let heading = (!self.said.is_empty()).then_some(SAID_HEADING);
+        let said = heading.into_iter().chain(self.said.iter().map(String::as_str));
+        core::iter::once(self.text.as_str()).chain(said).chain(self.kept.iter().map(|result| result.text.as_str()))
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.texts().map(|text| text.len() as u64).sum()
+    }
+}
+
+/// The result of a tool that stays word for word when the conversation is summarised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptResult {
+    tool: Arc<str>,
+    /// With its heading.
+    text: String,
+}
+
+impl KeptResult {
+    /// The result of a call of this tool.
+    #[must_use]
+    pub fn new(tool: impl Into<Arc<str>>, content: &str) -> Self {
+        let tool = tool.into();
+        Self { text: format!("{}{content}", heading(&tool)), tool }
+    }
+
+    /// The tool's name.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// What the tool answered.
+    #[must_use]
+    pub fn content(&self) -> &str {
+        self.text.get(heading(&self.tool).len()..).unwrap_or_default()
+    }
+
+    /// Size in bytes, with the heading that a model reads above it.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Parts {
+    text: String,
+    model: Arc<str>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    said: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    kept: Vec<(Arc<str>, String)>,
+}
+
+impl TryFrom<Parts> for Summary {
+    type Error = ItemError;
+
+    fn try_from(parts: Parts) -> Result<Self, ItemError> {
+        let kept = parts.kept.into_iter().map(|(tool, content)| KeptResult::new(tool, &content)).collect();
+        Self::new(&parts.text, parts.model, parts.said, kept)
+    }
+}
+
+impl From<Summary> for Parts {
+    fn from(summary: Summary) -> Self {
+        let kept = summary.kept.iter().map(|result| (result.tool.clone(), String::from(result.content()))).collect();
+        Self { text: String::from(summary.text()), model: summary.model, said: summary.said, kept }
+    }
+}
+
+fn heading(tool: &str) -> String {
+    format!("[Result of {tool}, word for word]\n")
+}
+
+const HEADING: &str = "[Summary of the conversation until here]\n";
+const SAID_HEADING: &str = "[Messages of the user before that, word for word, oldest first]";
+
+#[cfg(test)]
+mod tests {
+    use super::{KeptResult, Summary};
+    use alloc::string::String;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn a_model_reads_the_parts_in_order_and_each_can_be_told_apart() {
+        let kept = vec![KeptResult::new("todo_write", "[ ] one"), KeptResult::new("x", " ")];
+        let summary = Summary::new("Much.", "m-1", vec![String::from("do it"), String::new()], kept).unwrap();
+        assert_eq!((summary.text(), &**summary.model()), ("Much.", "m-1"));
+        assert_eq!(summary.said(), ["do it"]);
+        assert_eq!((summary.kept()[0].tool(), summary.kept()[0].content()), ("todo_write", "[ ] one"));
+        assert_eq!(
+            summary.texts().collect::<Vec<_>>(),
+            [
+                "[Summary of the conversation until here]\nMuch.",
+                "[Messages of the user before that, word for word, oldest first]",
+                "do it",
+                "[Result of todo_write, word for word]\n[ ] one",
+            ]
+        );
+        let written = serde_json::to_string(&summary).unwrap();
+        assert_eq!(serde_json::from_str::<Summary>(&written).unwrap(), summary);
+        assert!(Summary::new(" \n", "m", Vec::new(), Vec::new()).is_err());
+        assert!(serde_json::from_str::<Summary>(r#"{"text":"","model":"m"}"#).is_err());
+    }
+}
