@@ -20,6 +20,7 @@ mod hooks_of_repositories;
 mod how_it_ended;
 mod interrupts;
 mod journals;
+mod kept;
 mod kill_loop;
 mod leftovers;
 mod limits_of_the_system;
