@@ -18,6 +18,7 @@ mod hook_operands;
 mod hooks;
 mod hooks_of_repositories;
 mod how_it_ended;
+mod import;
 mod interrupts;
 mod journals;
 mod kept;

@@ -1,5 +1,6 @@
 //! The command line of everything that looks at kept sessions.
 
+use super::import::From;
 use crate::config::units::{Bytes, DurationMs, parse_age, parse_size};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -31,6 +32,8 @@ pub(crate) enum SessionsCommand {
     /// Sessions in use, those that cannot be read, and those with a name stay. Without an option, those go that were not used for 90 days,
     /// or as `[sessions]` in your configuration says.
     Gc(Gc),
+    /// Make a session from one of Claude Code, Codex or pi, which `agent resume` resumes with any provider.
+    Import(Import),
     /// Find problems in a session file: a journal, or a session of Claude Code, Codex or pi. Changes nothing.
     ///
     /// Exit code 0 if there are no problems, 1 if there are, 42 if the file is not a known kind of session.
@@ -114,6 +117,24 @@ pub(crate) struct Gc {
     /// Do not ask. Without this and without a terminal, nothing is removed.
     #[arg(short, long)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The file; with `--from`, the session's id there.
+    #[arg(value_name = "FILE|ID")]
+    pub(crate) which: Option<String>,
+    /// The program to look for the session at.
+    #[arg(long, value_enum, value_name = "PROGRAM")]
+    pub(crate) from: Option<From>,
+    /// The newest session of this directory.
+    #[arg(long, requires = "from", conflicts_with = "which")]
+    pub(crate) last: bool,
+    /// Import it although it was imported before.
+    #[arg(long)]
+    pub(crate) again: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }

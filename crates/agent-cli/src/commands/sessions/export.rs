@@ -2,6 +2,7 @@
 //! document's own words.
 
 use super::args::{Export, ExportFormat, One};
+use super::import::origin;
 use super::story::{Story, usd};
 use super::{html, write};
 use crate::failure::Failure;
@@ -79,6 +80,9 @@ pub(super) fn head(id: &str, name: Option<&str>, story: &Story) -> String {
     }
     if let Some(over) = story.lifecycle() {
         let _ = writeln!(out, "agent      {}", agent(over));
+    }
+    if let Some(imported) = &header.imported {
+        let _ = writeln!(out, "imported   from {}", origin(imported));
     }
     if let Some(parent) = &header.parent {
         let _ = writeln!(out, "branch of  {} at record {}", escaped(&parent.session_id), parent.seq);

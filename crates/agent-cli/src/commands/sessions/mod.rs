@@ -11,6 +11,7 @@ mod explain;
 mod export;
 mod gc;
 mod html;
+mod import;
 mod lint;
 mod list;
 mod replay;
@@ -52,6 +53,7 @@ pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
         }
         SessionsCommand::Rm(arguments) => remove(arguments),
         SessionsCommand::Gc(arguments) => gc::gc(arguments),
+        SessionsCommand::Import(arguments) => import::import(arguments),
         SessionsCommand::Lint(arguments) => lint::lint(arguments),
     }
 }
@@ -180,6 +182,7 @@ fn write(text: &str) -> Result<(), Failure> {
 fn name(record: &Record) -> String {
     match &record.entry {
         Entry::Header(_) => String::from("Header"),
+        Entry::History(_) => String::from("History"),
         Entry::Event(agent::Event::Lifecycle(event)) => format!("Lifecycle {}", event.name()),
         Entry::Event(event) => event.name().to_owned(),
         Entry::ActionStarted(started) => escaped(&format!("{} begins", started.name())),

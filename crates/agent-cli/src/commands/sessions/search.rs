@@ -10,6 +10,7 @@ use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, one_line, say};
 use crate::session::kept::{all_stores, store};
 use agent_core::agent;
+use agent_core::conversation::{Answer, Block, Item};
 use agent_core::job::time::rfc3339;
 use agent_core::journal::{Entry, Record};
 use agent_core::llm::ResponseBlock;
@@ -185,6 +186,9 @@ impl Hit {
 
 /// What a record tells that somebody said or a tool answered.
 fn said(record: &Record) -> Vec<(String, &str)> {
+    if let Entry::History(item) = &record.entry {
+        return said_before(item);
+    }
     let Entry::Event(agent::Event::Session(event)) = &record.entry else { return Vec::new() };
     match event {
         Event::LlmCompleted { response, .. } => response.blocks.iter().filter_map(block).collect(),
@@ -192,6 +196,26 @@ fn said(record: &Record) -> Vec<(String, &str)> {
         Event::ToolCompleted { outcome, .. } => vec![(String::from("result"), &outcome.content)],
         event => event.message().map(|text| (String::from("you"), text)).into_iter().collect(),
     }
+}
+
+/// The same of what was said in another program.
+fn said_before(item: &Item) -> Vec<(String, &str)> {
+    match item {
+        Item::Input(input) => input.texts().iter().map(|text| (String::from("you"), text.as_str())).collect(),
+        Item::Answer(answer) => said_in(answer).collect(),
+        Item::Round(round) => {
+            let results = round.results().iter().map(|result| (String::from("result"), result.content()));
+            said_in(round.answer()).chain(results).collect()
+        }
+    }
+}
+
+fn said_in(answer: &Answer) -> impl Iterator<Item = (String, &str)> {
+    answer.blocks().iter().filter_map(|block| match block {
+        Block::Text(text) => Some((String::from("agent"), text.as_str())),
+        Block::Call(call) => Some((format!("call of {}", call.name), call.arguments.as_str())),
+        Block::Thinking { .. } | Block::RedactedThinking { .. } | Block::Opaque { .. } => None,
+    })
 }
 
 fn block(block: &ResponseBlock) -> Option<(String, &str)> {
