@@ -185,7 +185,7 @@ fn a_search_writes_no_escape_and_passes_over_what_it_cannot_read() {
 fn old_sessions_are_shown_first_and_removed_with_a_yes() {
     let scratch = Scratch::new();
     for (id, days) in [("new", 0), ("old", 100), ("older", 200), ("named", 300)] {
-        session(&scratch, id, "x", "y");
+        session(&scratch, id, &format!("about {id} things"), "y");
         make_old(&scratch, id, days);
     }
     scratch.ended(&["sessions", "rename", "named", "to keep"]).assert_code(0);
@@ -197,6 +197,7 @@ fn old_sessions_are_shown_first_and_removed_with_a_yes() {
         .assert_says("2 of 4 sessions")
         .assert_says("1 session; `--named`");
     assert!(shown.out.contains("old ") && shown.out.contains("older ") && !shown.out.contains("new"), "{shown:?}");
+    assert!(shown.out.contains("about older things"), "it is seen what goes: {shown:?}");
     assert_eq!(ids(&scratch).len(), 4, "it was only shown");
     let doctor = scratch.ended(&["doctor"]);
     assert!(doctor.out.contains("4 sessions kept, ") && doctor.out.contains("would remove 2 of them"), "{doctor:?}");

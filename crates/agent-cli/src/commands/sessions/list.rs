@@ -114,7 +114,7 @@ pub(crate) fn sessions_to_choose(store: &SessionStore) -> Result<Vec<(String, St
 }
 
 /// By what a person knows a session: its name and its first words.
-fn shown(name: Option<&str>, words: &str) -> String {
+pub(super) fn shown(name: Option<&str>, words: &str) -> String {
     let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
     one_line(&format!("{name}{words}"), 80)
 }

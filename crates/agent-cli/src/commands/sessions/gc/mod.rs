@@ -9,7 +9,7 @@
 mod plan;
 
 use super::args::Gc;
-use super::list::{age, size};
+use super::list::{age, shown as named, size};
 use super::{failed, write};
 use crate::config::project::working_directory;
 use crate::config::settings::users_config;
@@ -18,7 +18,7 @@ use crate::screen::confirm::confirmed;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, is_watched, one_line, say};
 use crate::session::kept::{all_stores, store};
-use agent_runner::journal::{Reader, SessionInfo, SessionStore};
+use agent_runner::journal::{Reader, Said, SessionInfo, SessionStore};
 use plan::{Fate, Known, Policy, fates};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
@@ -103,13 +103,14 @@ struct Of<'a> {
     store: &'a SessionStore,
     directory: usize,
     session: SessionInfo,
+    said: Said,
 }
 
 fn sessions(stores: &[SessionStore]) -> Result<Vec<Of<'_>>, Failure> {
     let mut sessions = Vec::new();
     for (directory, store) in stores.iter().enumerate() {
-        let listed = store.list().map_err(|error| failed(&error))?;
-        sessions.extend(listed.into_iter().map(|session| Of { store, directory, session }));
+        let listed = store.newest_said(usize::MAX, true).map_err(|error| failed(&error))?.sessions;
+        sessions.extend(listed.into_iter().map(|(session, said)| Of { store, directory, session, said }));
     }
     Ok(sessions)
 }
@@ -166,10 +167,11 @@ fn obstacle(of: &Of<'_>) -> Option<String> {
 
 fn shown(going: &[&Of<'_>]) -> String {
     let mut out = String::new();
-    for Of { store, session, .. } in going {
-        let name = store.name(&session.id).map(|name| format!("  {}", one_line(&name, 80))).unwrap_or_default();
+    for Of { store, session, said, .. } in going {
+        let words = if let Said::Words(words) = said { words } else { "(no message)" };
+        let words = named(store.name(&session.id).as_deref(), words);
         let (when, size) = (age(session.modified), size(session.bytes));
-        let _ = writeln!(out, "{:<24} {when:>9} {size:>9}{name}", inline(&session.id));
+        let _ = writeln!(out, "{:<24} {when:>9} {size:>9}  {words}", inline(&session.id));
     }
     out
 }

@@ -16,7 +16,7 @@ pub(super) struct Changes {
     pub(super) unknown: u64,
     /// Instructions, and what the program put in by itself.
     pub(super) own: u64,
-    /// Lines of sub-agents, and of other branches.
+    /// Lines before the last summary, of other branches, and of sub-agents.
     pub(super) elsewhere: u64,
     /// Lines that hold no record, and how many have more bytes than are read.
     pub(super) damaged: u64,
@@ -48,7 +48,7 @@ impl Changes {
             (self.images, "image", "left out"),
             (self.unknown, "unknown block", "kept as text"),
             (self.own, "message", "of the program itself (instructions, notices) left out"),
-            (self.elsewhere, "line", "of sub-agents and other branches left out"),
+            (self.elsewhere, "line", "before the last summary, of other branches and of sub-agents left out"),
             (self.damaged, "line", "without a record left out"),
             (self.too_long, "line", "beyond the limit of 16 MiB left out"),
             (self.duplicates, "line", "that occurs again left out"),
