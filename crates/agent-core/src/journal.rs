@@ -1,6 +1,7 @@
 //! The journal: what happened in a session, in order, enough to rebuild it.
 //!
-//! The first record is the [`Header`]; every other is an event from outside with its time, or a note that an effect is about to begin.
+//! The first record is the [`Header`]. What another program's session brought follows it ([`Entry::History`]). Every other record is an
+//! event from outside with its time, or a note that an effect is about to begin.
 //! Replaying the events through an [`Agent`](crate::agent::Agent) made from the header gives the same agent, because it reads nothing else.
 //! Refused events are recorded too, and refused again. What follows from an event is not recorded.
 //!
@@ -15,13 +16,14 @@ pub use format::{Format, FormatError};
 pub use replay::{Begun, Rebuilt, ReplayError, Replayed, Replayer, replay};
 
 use crate::agent::Event;
-use crate::conversation::CallId;
+use crate::conversation::{CallId, Item};
 use crate::lifecycle::{self, LifecycleConfig};
 use crate::session::{Action, SessionConfig, Ticket};
 use crate::tool::ToolSpec;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +44,8 @@ pub struct Record {
 pub enum Entry {
     /// How the session was made. Only the first record.
     Header(Box<Header>),
+    /// What was said before the session, in another program. Stands between the header and the first event, an entry for each item.
+    History(Arc<Item>),
     /// Something happened to the agent: to its session, or to its commitments.
     Event(Event),
     /// Something that the last event asked for is about to begin. Replaying passes over it.
@@ -74,6 +78,9 @@ pub struct Header {
     /// The session that this one was branched off, and where.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    /// The session of another program that this one continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// The tools, in the order in which they are offered, each with a fingerprint of what the model reads about it.
     pub tools: Vec<ToolPrint>,
     /// The session's configuration.
@@ -95,6 +102,7 @@ impl Header {
             program: program.into(),
             directory: directory.into(),
             parent: None,
+            imported: None,
             tools: config.tools.iter().map(ToolPrint::of).collect(),
             config,
         }
@@ -108,6 +116,19 @@ pub struct Parent {
     pub session_id: String,
     /// The last record that both have.
     pub seq: u64,
+}
+
+/// The session of another program that a session continues. Its words are in [`Entry::History`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// The program that wrote it.
+    pub program: String,
+    /// The session's id there; empty where it had none.
+    pub session_id: String,
+    /// The file that it was read from.
+    pub file: String,
+    /// Tells this content of the file from another.
+    pub fingerprint: String,
 }
 
 /// A tool by its name and a fingerprint: enough to tell whether it is still the same.

@@ -43,7 +43,7 @@ pub(crate) enum Command {
     /// Resume a session at the prompt (default: the newest in this directory).
     #[command(after_help = examples::RESUME)]
     Resume(Resume),
-    /// List, show, export, verify or remove sessions, or check a session file.
+    /// List, search, show, export, verify, import or remove sessions, or check a session file.
     #[command(after_help = examples::SESSIONS)]
     Sessions(crate::commands::sessions::args::Sessions),
     /// Replay a session's journal, record by record.

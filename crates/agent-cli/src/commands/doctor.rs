@@ -1,7 +1,7 @@
 //! `agent doctor`: what is there, what is missing, and what that means.
 
 use crate::commands::args::Doctor;
-
+use crate::commands::sessions::gc_outlook;
 use crate::config::file::{self, UserConfig, state_home};
 use crate::config::options::{Options, ProviderName, Seat};
 use crate::config::project::working_directory;
@@ -304,7 +304,13 @@ impl Report {
             return;
         };
         match file::make_state_home().and_then(|()| tempfile::NamedTempFile::new_in(&home)) {
-            Ok(_) => self.good(&format!("sessions are kept in {}", home.display())),
+            Ok(_) => {
+                self.good(&format!("sessions are kept in {}", home.display()));
+                match gc_outlook() {
+                    Ok(line) => self.good(&line),
+                    Err(failure) => self.bad(&failure.message),
+                }
+            }
             Err(error) => self.bad(&format!("sessions cannot be kept in {}: {error}", home.display())),
         }
     }

@@ -83,6 +83,9 @@ pub(crate) const JOB: &str = "Examples:
 pub(crate) const SESSIONS: &str = "Examples:
   agent sessions list
   agent sessions show                        the newest session
+  agent sessions search \"the parser\" --all
+  agent sessions gc --older-than 90d
+  agent sessions import --from claude --last  Claude Code's newest one, to be resumed here
   agent sessions export 1a2b --format html --output session.html
   agent sessions lint ~/.claude/projects/app/session.jsonl";
 

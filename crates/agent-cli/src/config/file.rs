@@ -53,9 +53,20 @@ pub(crate) struct UserConfig {
     pub(crate) aliases: BTreeMap<String, Alias>,
     pub(crate) jobs: crate::commands::job::config::JobsConfig,
     pub(crate) prompt: PromptConfig,
+    pub(crate) sessions: SessionsConfig,
     /// Where entries stand, for messages.
     #[serde(skip)]
     pub(crate) places: Places,
+}
+
+/// What `agent sessions gc` keeps where its options do not say it.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SessionsConfig {
+    /// How long, in days.
+    pub(crate) keep_days: Option<u32>,
+    /// How much of a directory's, or of all directories'.
+    pub(crate) max_size: Option<units::Bytes>,
 }
 
 /// How the prompt behaves at a capable terminal.

@@ -1,4 +1,6 @@
-//! Money and durations as people write them.
+//! Money, durations and sizes as people write them.
+
+use serde::Deserialize;
 
 /// Money in billionths of a dollar, as people write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +54,69 @@ pub(crate) fn parse_wait(text: &str) -> Result<DurationMs, String> {
     }
 }
 
+/// A duration that may be long: also with `d` for days and `w` for weeks. A number alone would be anything, so it needs its unit.
+pub(crate) fn parse_age(text: &str) -> Result<DurationMs, String> {
+    let wrong = || format!("`{text}` is not an age such as `90d`, `12w` or `36h`");
+    let days = |number: &str, days: u64| {
+        let number: u64 = number.parse().map_err(|_| wrong())?;
+        number.checked_mul(days * 24 * 3_600_000).map(DurationMs).ok_or_else(wrong)
+    };
+    match text.strip_suffix('d').map(|number| (number, 1)).or_else(|| text.strip_suffix('w').map(|n| (n, 7))) {
+        Some((number, factor)) => days(number, factor),
+        None if text.ends_with(|c: char| c.is_ascii_digit()) => Err(wrong()),
+        None => parse_duration(text).map_err(|_| wrong()),
+    }
+}
+
+/// Bytes, as people write them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl TryFrom<String> for Bytes {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        parse_size(&text)
+    }
+}
+
+/// A number with `B`, `kB`, `MB` or `GB`, in whatever case.
+pub(crate) fn parse_size(text: &str) -> Result<Bytes, String> {
+    let wrong = || format!("`{text}` is not a size such as `500MB` or `2GB`");
+    let unit_at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+    let (number, unit) = text.split_at(unit_at);
+    let factor = match unit.trim_start().to_ascii_lowercase().as_str() {
+        "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    number.checked_mul(factor).map(Bytes).ok_or_else(wrong)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ages_and_sizes_need_their_units() {
+        let day = 24 * 3_600_000;
+        for (text, ms) in [("90d", 90 * day), ("2w", 14 * day), ("36h", 36 * 3_600_000), ("0d", 0)] {
+            assert_eq!(parse_age(text), Ok(DurationMs(ms)), "{text}");
+        }
+        for wrong in ["", "d", "90", "-1d", "1y", "99999999999999999d", "1 d"] {
+            assert!(parse_age(wrong).is_err(), "{wrong}");
+        }
+        for (text, bytes) in [("0B", 0), ("7kb", 7_000), ("500MB", 500_000_000), ("2 GB", 2_000_000_000)] {
+            assert_eq!(parse_size(text), Ok(Bytes(bytes)), "{text}");
+        }
+        for wrong in ["", "5", "MB", "-1MB", "1TB2", "99999999999999GB", "1.5GB"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn dollars_are_exact() {

@@ -4,17 +4,27 @@ use crate::config::file::{check_places, state_home};
 use crate::failure::Failure;
 use agent_runner::journal::{OpenError, ReadError, SessionStore, StoreError};
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The sessions of a directory.
 pub(crate) fn store(directory: &Path) -> Result<SessionStore, Failure> {
+    Ok(SessionStore::new(&root()?, directory))
+}
+
+/// The sessions of all directories, those of one directory together.
+pub(crate) fn all_stores() -> Result<Vec<SessionStore>, Failure> {
+    SessionStore::all(&root()?).map_err(|error| failed(&error))
+}
+
+/// Below it all sessions are.
+fn root() -> Result<PathBuf, Failure> {
     check_places()?;
     let home = state_home().ok_or_else(|| {
         Failure::config(
             "cannot keep the session: there is no home directory; set AGENT_STATE_HOME or use `--no-session`",
         )
     })?;
-    Ok(SessionStore::new(&home.join("sessions"), directory))
+    Ok(home.join("sessions"))
 }
 
 /// Why a kept session cannot be used, and what can be done.

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::model::effort::Wish;
 use crate::model::endpoint::Endpoint;
 use crate::model::provider::shown_url;
-use crate::screen::terminal::inline;
+use crate::screen::terminal::{inline, one_line};
 use crate::session::kept::{failed, store};
 use crate::session::limits::shown;
 use crate::session::setup::newest;
@@ -74,8 +74,15 @@ pub(crate) fn own(options: &Options) -> Result<(Options, Option<String>), Failur
     }
     take_mode(&mut options, config.permissions.mode, &mut said)?;
     take_limits(&mut options, &config.limits, &mut said);
-    let line = (!said.is_empty()).then(|| format!("agent: as this session was used: {}", said.join(", ")));
-    Ok((options, line))
+    Ok((options, line(store.name(&id).as_deref(), &said)))
+}
+
+/// What is said of a session that is resumed: its name, if it has one, and what was taken over.
+fn line(name: Option<&str>, said: &[String]) -> Option<String> {
+    let used = (!said.is_empty()).then(|| format!("as this session was used: {}", said.join(", ")));
+    let name = name.map(|name| format!("the session {}", one_line(name, 80)));
+    let parts: Vec<String> = name.into_iter().chain(used).collect();
+    (!parts.is_empty()).then(|| format!("agent: {}", parts.join(", ")))
 }
 
 /// What held at the end of a journal. What cannot be read is said by whoever opens it.

@@ -117,7 +117,8 @@ pub(crate) fn open(
             config.system = Arc::from(with_environment_of(&old.config.system, &config.system));
             let limited = config.limits;
             let differs = old.config != config;
-            if differs {
+            // A session that was imported had no configuration of ours.
+            if differs && !old.config.models.is_empty() {
                 say_differences(&old.config, &config);
             }
             // To be configured is what makes a session begin anew for the hooks of its start.

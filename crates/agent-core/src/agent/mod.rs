@@ -60,10 +60,12 @@ pub use report::check_report;
 pub use signal::signals;
 pub use step::{Rejected, Step};
 
+use crate::conversation::Item;
 use crate::lifecycle::Lifecycle;
-use crate::session::{Outcome, Session, SessionConfig};
+use crate::session::{HistoryError, Outcome, Session, SessionConfig};
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::sync::Arc;
 use apart::Apart;
 use statetable::Rendering;
 
@@ -121,6 +123,11 @@ impl Agent {
     #[must_use]
     pub const fn over(session: Session) -> Self {
         Self { session, oversight: None, newest_ticket: None }
+    }
+
+    /// Part of how an agent is made, before its first event: the next item of what was said elsewhere before.
+    pub(crate) fn precede(&mut self, item: &Arc<Item>) -> Result<(), HistoryError> {
+        self.session.precede(item)
     }
 
     /// The same over a lifecycle of its own, for tests that change rows and look for the difference.

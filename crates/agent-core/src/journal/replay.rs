@@ -3,7 +3,7 @@
 use super::{ActionStarted, Entry, FORMAT_VERSION, Header, LifecycleEntry, Record};
 use crate::agent::{Agent, Rejected, Step};
 use crate::conversation::CallId;
-use crate::session::{Outcome, Session, SessionTable, Ticket};
+use crate::session::{HistoryError, Outcome, Session, SessionTable, Ticket};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use core::mem;
@@ -98,6 +98,12 @@ impl Replayer {
         }
         let other = match record.entry {
             Entry::Header(_) => return Err(ReplayError::SecondHeader { seq: record.seq }),
+            Entry::History(item) => {
+                let preceded = self.agent.precede(&item);
+                preceded.map_err(|found| ReplayError::History { seq: record.seq, found })?;
+                *step = Step::empty();
+                None
+            }
             Entry::Event(event) => match self.agent.step_into(record.at_ms, event, step, rendering) {
                 Ok(()) => None,
                 // A refusal was a refusal then, too.
@@ -283,6 +289,14 @@ pub enum ReplayError {
         expected: u64,
         /// The number that came.
         found: u64,
+    },
+    /// What is said to have been before the session cannot have been.
+    #[error("replay the journal: record {seq} cannot {found}")]
+    History {
+        /// Its number.
+        seq: u64,
+        /// Why.
+        found: HistoryError,
     },
     /// It belongs to a lifecycle that never began.
     #[error("replay the journal: record {seq} is an event of a lifecycle that has not begun")]

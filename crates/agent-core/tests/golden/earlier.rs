@@ -51,9 +51,10 @@ fn is(known: &Unreadable, line: &(&str, u32, String, usize, String)) -> bool {
 /// The lines that are no value of today's type, by their number, and what is said of them.
 fn unreadable(form: &str, name: &str, text: &str) -> Vec<(usize, String)> {
     let read: fn(&str, &str) -> Result<(), String> = match (form, name) {
-        ("journal", "session.jsonl" | "hooks.jsonl" | "agent.jsonl" | "follow_up.jsonl" | "summaries.jsonl") => {
-            of_journal
-        }
+        (
+            "journal",
+            "session.jsonl" | "hooks.jsonl" | "agent.jsonl" | "follow_up.jsonl" | "summaries.jsonl" | "imported.jsonl",
+        ) => of_journal,
         (
             "machines",
             "session.machines.jsonl" | "hooks.machines.jsonl" | "follow_up.machines.jsonl" | "summaries.machines.jsonl",

@@ -13,6 +13,7 @@ mod agent;
 mod earlier;
 mod follow_up;
 mod hooks;
+mod imported;
 mod job;
 mod joined;
 mod kept;
@@ -87,6 +88,22 @@ fn replays_to_the_kept_sessions(story: &str) {
 }
 
 #[test]
+fn a_kept_journal_with_a_history_from_elsewhere_replays_to_a_session_that_goes_on_from_it() {
+    let records: Vec<Record> = read_lines(&kept::read("journal", "imported.jsonl"));
+    let (header, session) = journal::replay(records.clone()).unwrap();
+    assert_eq!(header.imported.unwrap().program, "another");
+    assert_eq!((session.conversation().len(), session.state()), (3, core_session::State::CallingLlm));
+    // A history that comes late, or does not fit, makes no session.
+    let mut late = records.clone();
+    late.push(Record { seq: late.len() as u64, at_ms: 9_000, entry: records[1].entry.clone() });
+    assert!(matches!(journal::replay(late), Err(ReplayError::History { seq: 6, .. })));
+    let mut headless = records;
+    headless.remove(1);
+    headless.iter_mut().zip(0..).for_each(|(record, seq)| record.seq = seq);
+    assert!(matches!(journal::replay(headless), Err(ReplayError::History { seq: 1, .. })));
+}
+
+#[test]
 fn a_journal_of_every_earlier_version_is_read() {
     let expected: Vec<Session> = read_machines("session.machines.jsonl");
     for version in 1..journal::FORMAT_VERSION {
@@ -151,7 +168,8 @@ fn a_kept_journal_tells_how_its_last_run_ended() {
 /// Whoever performs nothing need not have it rendered: that changes nothing in the session.
 #[test]
 fn a_journal_that_is_only_passed_through_makes_the_same_session() {
-    for name in ["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl", "summaries.jsonl"] {
+    for name in ["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl", "summaries.jsonl", "imported.jsonl"]
+    {
         let records: Vec<Record> = read_lines(&kept::read("journal", name));
         let (first, rest) = records.split_first().unwrap();
         let mut told = journal::Replayer::new(first.clone()).unwrap();
@@ -284,12 +302,14 @@ fn kept_actions_read_and_write_the_same() {
 fn every_kind_of_event_and_action_is_kept() {
     assert_eq!(kinds::<core_session::Event>().len(), 30, "the count is in the documents too");
     let all = |form, names: &[&str]| names.iter().map(|name| kept::read(form, name)).collect::<String>();
-    let journals =
-        all("journal", &["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl", "summaries.jsonl"]);
+    let journals = all(
+        "journal",
+        &["session.jsonl", "hooks.jsonl", "agent.jsonl", "follow_up.jsonl", "summaries.jsonl", "imported.jsonl"],
+    );
     words::check_all_kinds::<core_session::Event>(&session::events(&journals));
     words::check_all_agent_events(&agent::entries());
     words::check_all_kinds::<journal::ActionStarted>(&session::begun(&journals));
-    words::check_all_kinds::<journal::Entry>(&agent::entries());
+    words::check_all_kinds::<journal::Entry>(&(agent::entries() + &imported::entries()));
     words::check_all_kinds::<journal::LifecycleEntry>(&agent::lifecycle_entries());
     let actions = all("machines", &["session.actions.jsonl", "hooks.actions.jsonl"]);
     words::check_all_kinds::<core_session::Action>(&actions);
@@ -361,6 +381,7 @@ fn everything() -> Vec<Kept> {
     all.push(agent::written());
     all.extend(follow_up::written());
     all.extend(summaries::written());
+    all.push(imported::written());
     all.extend(timed::written());
     all.extend(lifecycle::written());
     all.extend(job::written());

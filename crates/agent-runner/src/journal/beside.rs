@@ -57,16 +57,18 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A link that stands there is replaced, not followed, and nobody reads half of it.
+/// A link that stands there is replaced, not followed, and no reader sees half of it. Each process writes a file of its own, so that of two
+/// that write at once the last one's text is there, whole.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let new = path.with_added_extension("new");
+    let new = path.with_added_extension(format!("{}.new", std::process::id()));
     remove(&new)?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&new)?.write_all(text.as_bytes())?;
-    fs::rename(&new, path)
+    let written = options.open(&new)?.write_all(text.as_bytes()).and_then(|()| fs::rename(&new, path));
+    // A disk may be full.
+    written.inspect_err(|_| drop(remove(&new)))
 }
 
 /// How the files end.

@@ -279,6 +279,21 @@ pub(super) fn lock(path: &Path) -> Result<File, OpenError> {
     Ok(lock)
 }
 
+/// Whether the lock beside the journal is held. Takes it for a moment; one that wants it meanwhile tries again.
+pub(super) fn is_locked(path: &Path) -> Result<bool, OpenError> {
+    let path = path.with_extension("lock");
+    check_own(&path)?;
+    let lock = match open_regular(&path, OpenOptions::new().read(true)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        opened => opened.map_err(|source| OpenError::io(&path, source))?,
+    };
+    match lock.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(source)) => Err(OpenError::io(&path, source)),
+    }
+}
+
 fn keep_torn(path: &Path, good_bytes: u64) -> io::Result<()> {
     let mut file = open_regular(path, OpenOptions::new().read(true).write(true))?;
     file.seek(SeekFrom::Start(good_bytes))?;

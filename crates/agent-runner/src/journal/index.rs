@@ -11,6 +11,7 @@ use super::own::check_own;
 use super::read::{ReadError, Reader};
 use super::regular::read_regular;
 use agent_core::agent::Event;
+use agent_core::conversation::Item;
 use agent_core::journal::Entry;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -46,7 +47,14 @@ impl Said {
             match record.map(|record| record.entry) {
                 Ok(Entry::Event(Event::Session(event))) => {
                     if let Some(text) = event.message() {
-                        return Some(Self::Words(text.trim_start().chars().take(WORDS_CHARS).collect()));
+                        return Some(Self::words(text));
+                    }
+                }
+                Ok(Entry::History(item)) => {
+                    if let Item::Input(input) = item.as_ref()
+                        && let Some(text) = input.texts().first()
+                    {
+                        return Some(Self::words(text));
                     }
                 }
                 Ok(_) => {}
@@ -54,6 +62,10 @@ impl Said {
             }
         }
         Some(Self::Nothing)
+    }
+
+    fn words(text: &str) -> Self {
+        Self::Words(text.trim_start().chars().take(WORDS_CHARS).collect())
     }
 }
 

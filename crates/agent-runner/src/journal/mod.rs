@@ -25,6 +25,7 @@
 mod beside;
 mod disk_wait;
 mod file;
+mod import;
 mod index;
 mod line;
 mod own;

@@ -1,6 +1,6 @@
 //! Where sessions are kept: one folder a project, one file a session.
 
-use super::file::{FileJournal, OpenError, Reopened, lock};
+use super::file::{FileJournal, OpenError, Reopened, is_locked, lock};
 use super::index::{self, Index, Said, Stamp};
 use super::own::check_own;
 use super::read::{Reader, Recovered};
@@ -31,6 +31,8 @@ pub struct SessionInfo {
     pub path: PathBuf,
     /// When it was last written.
     pub modified: SystemTime,
+    /// The size of its journal.
+    pub bytes: u64,
     stamp: Stamp,
 }
 
@@ -51,6 +53,28 @@ impl SessionStore {
     #[must_use]
     pub fn new(root: &Path, working_directory: &Path) -> Self {
         Self { folder: root.join(project_name(working_directory)) }
+    }
+
+    /// The sessions of every working directory under a root. A link there, and a file, is none.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the root cannot be read; one that is not there has no sessions.
+    pub fn all(root: &Path) -> Result<Vec<Self>, StoreError> {
+        let io = |source| StoreError::Io { path: root.to_owned(), source };
+        let entries = match fs::read_dir(root) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(io(error)),
+        };
+        let mut stores = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(io)?;
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                stores.push(Self { folder: entry.path() });
+            }
+        }
+        stores.sort_by(|one, other| one.folder.cmp(&other.folder));
+        Ok(stores)
     }
 
     /// An id that no session has: the time, so that ids sort by age, and chance.
@@ -142,18 +166,63 @@ impl SessionStore {
     pub fn remove(&self, id: &str) -> Result<(), StoreError> {
         let path = self.existing(id)?;
         let lock = lock(&path)?;
-        // The journal goes first: what is left without it belongs to no session.
-        for extension in ["jsonl", "torn", "v1", "new", super::beside::NAME, super::beside::NOTE, "lock"] {
-            let path = path.with_extension(extension);
+        self.remove_locked(id, &path)?;
+        drop(lock);
+        Ok(())
+    }
+
+    /// Takes a session away as [`remove`](Self::remove) does, but only if it is as it was when it was listed. Returns whether it was.
+    ///
+    /// # Errors
+    /// As for [`remove`](Self::remove).
+    pub fn remove_unchanged(&self, session: &SessionInfo) -> Result<bool, StoreError> {
+        let path = self.existing(&session.id)?;
+        let lock = lock(&path)?;
+        let is_same = path.symlink_metadata().is_ok_and(|found| Stamp::of(&found) == session.stamp);
+        if is_same {
+            self.remove_locked(&session.id, &path)?;
+        }
+        drop(lock);
+        Ok(is_same)
+    }
+
+    /// The journal goes first: what is left without it belongs to no session. The lock goes last.
+    fn remove_locked(&self, id: &str, path: &Path) -> Result<(), StoreError> {
+        let lock = path.with_extension("lock");
+        let mut paths = self.beside_of(id)?;
+        paths.retain(|beside| beside != path && *beside != lock);
+        for path in std::iter::once(path.to_owned()).chain(paths).chain([lock]) {
             match fs::remove_file(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(StoreError::Io { path, source }),
+                Err(source) => return Err(StoreError::Remove { path, source }),
             }
         }
         index::forget(&self.folder, id);
-        drop(lock);
         Ok(())
+    }
+
+    /// Every file of a session: its journal, and what is kept beside it. No other session's id has a dot in it.
+    fn beside_of(&self, id: &str) -> Result<Vec<PathBuf>, StoreError> {
+        let io = |source| StoreError::Io { path: self.folder.clone(), source };
+        let start = format!("{id}.");
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(io)? {
+            let entry = entry.map_err(io)?;
+            let is_its = entry.file_name().to_str().is_some_and(|name| name.starts_with(&start));
+            if is_its && entry.file_type().is_ok_and(|kind| !kind.is_dir()) {
+                paths.push(entry.path());
+            }
+        }
+        Ok(paths)
+    }
+
+    /// Whether a process has the session open for writing.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is no such session, or the system does not say.
+    pub fn is_in_use(&self, id: &str) -> Result<bool, StoreError> {
+        Ok(is_locked(&self.existing(id)?)?)
     }
 
     /// The id of the session that this one abbreviates: its own, or the only one that begins so.
@@ -210,7 +279,8 @@ impl SessionStore {
             // It was removed meanwhile.
             let Ok(metadata) = entry.metadata() else { continue };
             let modified = metadata.modified().map_err(io)?;
-            sessions.push(SessionInfo { id, path, modified, stamp: Stamp::of(&metadata) });
+            let (bytes, stamp) = (metadata.len(), Stamp::of(&metadata));
+            sessions.push(SessionInfo { id, path, modified, bytes, stamp });
         }
         sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.id.cmp(&a.id)));
         Ok(sessions)
@@ -345,6 +415,14 @@ pub enum StoreError {
     /// The journal cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// A file of a session stays.
+    #[error("remove {path}: {source}")]
+    Remove {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The system does not let us.
     #[error("list the sessions in {path}: {source}")]
     Io {

@@ -11,6 +11,7 @@ mod crash_points;
 mod durability;
 mod example;
 mod hooks;
+mod imported;
 mod input;
 mod jobs;
 mod journal_damage;

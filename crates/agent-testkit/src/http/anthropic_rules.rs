@@ -5,8 +5,8 @@
 //! 3. Every `tool_use` is answered exactly once, in order, at the very beginning of the next message; no result answers nothing.
 //! 4. Ids of calls are well-formed and unique in the request.
 //! 5. Tools have well-formed, unique names and object schemas; a call in the history names a tool that is offered, or one that this
-//!    server's own answers called although it was not; where they called one by a name that no request can carry, the name that stands
-//!    for it is the client's choice.
+//!    server's own answers called although it was not, or that another program's conversation called; where they called one by a name
+//!    that no request can carry, the name that stands for it is the client's choice.
 //!
 //! Some demands are stricter than the real service, which takes results in any order, takes some that are empty, joins adjacent
 //! messages of one role, and does not look up names of old calls: a client that needs none of these kindnesses is right everywhere.

@@ -83,6 +83,11 @@ impl ScriptedServer {
         self.address
     }
 
+    /// From now on a history may have calls of these tools, although none is offered: another program's conversation is continued.
+    pub fn knows_calls_of<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
+        names.into_iter().for_each(|name| self.shared.note_called(name));
+    }
+
     /// The requests so far, wrong ones too. A request is recorded when all of it has arrived.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {

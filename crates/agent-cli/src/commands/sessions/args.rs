@@ -1,5 +1,7 @@
 //! The command line of everything that looks at kept sessions.
 
+use super::import::From;
+use crate::config::units::{Bytes, DurationMs, parse_age, parse_size};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -13,6 +15,8 @@ pub(crate) struct Sessions {
 pub(crate) enum SessionsCommand {
     /// List the sessions of this directory, newest first.
     List(List),
+    /// Search in what was said in sessions. Exit code 0 if something was found, 1 if not.
+    Search(Search),
     /// Show a session: its state and its conversation.
     Show(One),
     /// Write a session as a document.
@@ -23,6 +27,13 @@ pub(crate) enum SessionsCommand {
     Rename(Rename),
     /// Remove a session for good.
     Rm(One),
+    /// Remove old sessions for good: shows which, and asks.
+    ///
+    /// Sessions in use, those that cannot be read, and those with a name stay. Without an option, those go that were not used for 90 days,
+    /// or as `[sessions]` in your configuration says.
+    Gc(Gc),
+    /// Make a session from one of Claude Code, Codex or pi, which `agent resume` resumes with any provider.
+    Import(Import),
     /// Find problems in a session file: a journal, or a session of Claude Code, Codex or pi. Changes nothing.
     ///
     /// Exit code 0 if there are no problems, 1 if there are, 42 if the file is not a known kind of session.
@@ -37,6 +48,30 @@ pub(crate) struct List {
     /// Include sessions without a message, which `--continue` skips.
     #[arg(long)]
     pub(crate) all: bool,
+    /// Print one JSON array.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// What a line must have: every one of these words, or phrases in quotes.
+    #[arg(value_name = "WORDS", required = true)]
+    pub(crate) words: Vec<String>,
+    /// Search the sessions of all directories.
+    #[arg(long, conflicts_with = "directory")]
+    pub(crate) all: bool,
+    /// Tell `Word` from `word`.
+    #[arg(long)]
+    pub(crate) case_sensitive: bool,
+    /// Show at most this many lines.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }
@@ -58,6 +93,48 @@ pub(crate) struct Rename {
     /// The name, in one or more words.
     #[arg(value_name = "NAME")]
     pub(crate) name: Vec<String>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Gc {
+    /// Remove sessions that were last used longer ago, such as `90d`, `12w` or `36h`.
+    #[arg(long, value_name = "AGE", value_parser = parse_age)]
+    pub(crate) older_than: Option<DurationMs>,
+    /// Keep the newest N sessions of each directory in any case. With no other limit, remove all others.
+    #[arg(long, value_name = "N")]
+    pub(crate) keep: Option<usize>,
+    /// Remove the oldest sessions until the others have at most this size, such as `500MB`.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) max_size: Option<Bytes>,
+    /// Remove sessions with a name, too.
+    #[arg(long)]
+    pub(crate) named: bool,
+    /// Do it in the sessions of all directories.
+    #[arg(long, conflicts_with = "directory")]
+    pub(crate) all: bool,
+    /// Do not ask. Without this and without a terminal, nothing is removed.
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The file; with `--from`, the session's id there.
+    #[arg(value_name = "FILE|ID")]
+    pub(crate) which: Option<String>,
+    /// The program to look for the session at.
+    #[arg(long, value_enum, value_name = "PROGRAM")]
+    pub(crate) from: Option<From>,
+    /// The newest session of this directory.
+    #[arg(long, requires = "from", conflicts_with = "which")]
+    pub(crate) last: bool,
+    /// Import it although it was imported before.
+    #[arg(long)]
+    pub(crate) again: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }

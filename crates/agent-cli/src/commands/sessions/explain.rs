@@ -246,7 +246,7 @@ fn row<S: std::fmt::Debug, T: std::fmt::Debug>(((from, on, to), times): (&(S, T,
 }
 
 /// A number, as in the result of a run.
-fn dollars<S: serde::Serializer>(nano: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn dollars<S: serde::Serializer>(nano: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     nano.map(|nano| nano as f64 / 1e9).serialize(serializer)
 }
 

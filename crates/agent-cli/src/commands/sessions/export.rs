@@ -2,12 +2,13 @@
 //! document's own words.
 
 use super::args::{Export, ExportFormat, One};
+use super::import::origin;
 use super::said::about;
 use super::story::{Story, usd};
 use super::{html, write};
 use crate::failure::Failure;
 use crate::screen::counted::counted;
-use crate::screen::terminal::{clean, escaped, inline, say};
+use crate::screen::terminal::{clean, escaped, inline, one_line, say};
 use crate::screen::view::call_line;
 use agent_core::conversation::{Answer, Block, Item, Round};
 use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
@@ -19,7 +20,7 @@ use std::io::Write as _;
 pub(super) fn show(arguments: &One) -> Result<u8, Failure> {
     let (id, path) = arguments.find()?;
     let story = Story::read(&path, None, |_| {})?;
-    let mut out = head(&id, &story);
+    let mut out = head(&id, arguments.place.store()?.name(&id).as_deref(), &story);
     out.push_str(&conversation(&story));
     write(&out)?;
     Ok(0)
@@ -28,12 +29,13 @@ pub(super) fn show(arguments: &One) -> Result<u8, Failure> {
 /// The session as a document.
 pub(crate) fn export(arguments: &Export) -> Result<u8, Failure> {
     let (id, path) = arguments.session.find()?;
+    let name = arguments.session.place.store()?.name(&id);
     let text = match arguments.format {
         ExportFormat::Markdown => {
             let story = Story::read(&path, None, |_| {})?;
-            format!("# Session {id}\n{}\n{}", fenced(&head(&id, &story)), markdown(&story))
+            format!("# Session {id}\n{}\n{}", fenced(&head(&id, name.as_deref(), &story)), markdown(&story))
         }
-        ExportFormat::Html => html::document(&id, &path)?,
+        ExportFormat::Html => html::document(&id, name.as_deref(), &path)?,
     };
     let Some(output) = &arguments.output else {
         write(&text)?;
@@ -55,12 +57,13 @@ pub(crate) fn export(arguments: &Export) -> Result<u8, Failure> {
 }
 
 /// What the header and the end of the journal tell.
-pub(super) fn head(id: &str, story: &Story) -> String {
+pub(super) fn head(id: &str, name: Option<&str>, story: &Story) -> String {
     let (header, session) = (story.replayer.header(), story.replayer.session());
     let (ledger, state) = (session.ledger(), session.state());
     let model = header.config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
+    let name = name.map(|name| format!("name       {}\n", one_line(name, 80))).unwrap_or_default();
     let mut out = format!(
-        "session    {id}\ndirectory  {}\nmodel      {}\nstate      {state:?}\nused       {}, {}, {}, cost in USD: {}\n",
+        "session    {id}\n{name}directory  {}\nmodel      {}\nstate      {state:?}\nused       {}, {}, {}, cost in USD: {}\n",
         escaped(&header.directory),
         escaped(&model),
         counted(ledger.model_calls, "model call"),
@@ -73,6 +76,9 @@ pub(super) fn head(id: &str, story: &Story) -> String {
     }
     if let Some(over) = story.lifecycle() {
         let _ = writeln!(out, "agent      {}", agent(over));
+    }
+    if let Some(imported) = &header.imported {
+        let _ = writeln!(out, "imported   from {}", origin(imported));
     }
     if let Some(parent) = &header.parent {
         let _ = writeln!(out, "branch of  {} at record {}", escaped(&parent.session_id), parent.seq);

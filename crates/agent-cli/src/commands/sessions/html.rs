@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The whole document.
-pub(super) fn document(id: &str, path: &Path) -> Result<String, Failure> {
+pub(super) fn document(id: &str, name: Option<&str>, path: &Path) -> Result<String, Failure> {
     let (mut steps, mut state, mut start_ms) = (String::new(), TABLE.initial, None);
     let story = Story::read(path, None, |told| {
         let since_ms = told.at_ms.saturating_sub(*start_ms.get_or_insert(told.at_ms));
@@ -34,7 +34,7 @@ pub(super) fn document(id: &str, path: &Path) -> Result<String, Failure> {
         text(id),
         lights(&svg)
     );
-    let _ = writeln!(out, "<main><h1>Session {}</h1><pre>{}</pre>", text(id), text(&head(id, &story)));
+    let _ = writeln!(out, "<main><h1>Session {}</h1><pre>{}</pre>", text(id), text(&head(id, name, &story)));
     spent(&mut out, &story);
     out.push_str("<h2>Conversation</h2>\n");
     conversation(&mut out, &story);

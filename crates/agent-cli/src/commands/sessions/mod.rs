@@ -1,4 +1,5 @@
-//! Kept sessions: listed, shown, exported, verified, removed, replayed, explained, branched; and session files looked at and repaired.
+//! Kept sessions: listed, searched, shown, exported, verified, removed, replayed, explained, branched; and session files looked at and
+//! repaired.
 //!
 //! Everything here reads a journal record by record through [`story`], and changes none. Text of models and tools reaches the terminal
 //! through `terminal::escaped` only.
@@ -8,11 +9,15 @@ mod back;
 mod context;
 mod explain;
 mod export;
+mod gc;
 mod html;
+mod import;
 mod lint;
+mod list;
 mod replay;
 mod rewind;
 mod said;
+mod search;
 mod story;
 
 use crate::config::project::working_directory;
@@ -22,22 +27,23 @@ use crate::screen::terminal::{Style, clean, escaped, inline, one_line, print, pr
 use crate::session::kept::{self, store};
 use agent_core::agent;
 use agent_core::journal::{Entry, LifecycleEntry, Record};
-use agent_runner::journal::{OpenError, Said, SessionStore, StoreError};
-use args::{Branch, List, One, Place, Rename, Sessions, SessionsCommand};
-use std::fmt::Write as _;
+use agent_runner::journal::{OpenError, SessionStore, StoreError};
+use args::{Branch, One, Place, Rename, Sessions, SessionsCommand};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 pub(crate) use back::{Earlier, branched, earlier, outlook, take_files_back};
 pub(crate) use context::context;
 pub(crate) use explain::explain;
 pub(crate) use export::export;
+pub(crate) use gc::outlook as gc_outlook;
+pub(crate) use list::sessions_to_choose;
 pub(crate) use replay::replay;
 pub(crate) use rewind::rewind;
 
 pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
     match &arguments.command {
-        SessionsCommand::List(arguments) => list(arguments),
+        SessionsCommand::List(arguments) => list::list(arguments),
+        SessionsCommand::Search(arguments) => search::search(arguments),
         SessionsCommand::Show(arguments) => export::show(arguments),
         SessionsCommand::Export(arguments) => export(arguments),
         SessionsCommand::Verify(arguments) => replay::verify(arguments),
@@ -47,6 +53,8 @@ pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
             rename(&One { id: Some(id.clone()), place: Place { directory } }, &name.join(" "))
         }
         SessionsCommand::Rm(arguments) => remove(arguments),
+        SessionsCommand::Gc(arguments) => gc::gc(arguments),
+        SessionsCommand::Import(arguments) => import::import(arguments),
         SessionsCommand::Lint(arguments) => lint::lint(arguments),
     }
 }
@@ -91,46 +99,6 @@ impl One {
     }
 }
 
-fn list(arguments: &List) -> Result<u8, Failure> {
-    let store = arguments.place.store()?;
-    let newest = store.newest_said(arguments.number, arguments.all).map_err(|error| failed(&error))?;
-    let mut out = String::new();
-    for (session, said) in &newest.sessions {
-        let words = match said {
-            Said::Words(words) => words,
-            Said::Unreadable => "(cannot be read; `agent sessions verify` says why)",
-            _ => "(no message)",
-        };
-        let name = store.name(&session.id).map(|name| format!("{name}: ")).unwrap_or_default();
-        let words = &format!("{name}{words}");
-        let _ = writeln!(out, "{:<24} {:>9}  {}", inline(&session.id), age(session.modified), one_line(words, 80));
-    }
-    write(&out)?;
-    let shown = newest.sessions.len();
-    if newest.others > 0 {
-        say(&format!("agent: {shown} of {} sessions; `-n` shows more", shown + newest.others));
-    }
-    if newest.empty > 0 {
-        let empty = newest.empty;
-        say(&format!("agent: not listed: {empty} without a message, which `--continue` skips; `--all` lists them"));
-    } else if shown == 0 && newest.others == 0 {
-        say("agent: there is no session for this directory");
-    }
-    Ok(0)
-}
-
-/// Sessions that can be resumed, each with a line that shows it, the newest first.
-pub(crate) fn sessions_to_choose(store: &SessionStore) -> Result<Vec<(String, String)>, Failure> {
-    let newest = store.newest_said(MOST_TO_CHOOSE, false).map_err(|error| failed(&error))?;
-    let shown = newest.sessions.into_iter().filter_map(|(session, said)| {
-        let Said::Words(words) = said else { return None };
-        let name = store.name(&session.id).map(|name| format!("{name}: ")).unwrap_or_default();
-        let shown = format!("{:>8}  {}", age(session.modified), one_line(&format!("{name}{words}"), 80));
-        Some((session.id, shown))
-    });
-    Ok(shown.collect())
-}
-
 /// Which session the person wants to resume.
 pub(crate) enum Picked {
     /// None, after all.
@@ -154,25 +122,10 @@ pub(crate) fn picked(directory: Option<&Path>) -> Result<Picked, Failure> {
     Ok(session.map_or(Picked::None, |(id, _)| Picked::Session(id)))
 }
 
-const MOST_TO_CHOOSE: usize = 200;
-
-fn age(modified: SystemTime) -> String {
-    let seconds = SystemTime::now().duration_since(modified).unwrap_or_default().as_secs();
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => format!("{} min", seconds / 60),
-        3_600..86_400 => format!("{} h", seconds / 3_600),
-        _ => format!("{} days", seconds / 86_400),
-    }
-}
-
 /// Gives a session a name, or takes it away.
 pub(crate) fn rename(arguments: &One, name: &str) -> Result<u8, Failure> {
     let (id, _) = arguments.find()?;
-    let name = inline(clean(name.trim()).as_ref());
-    if name.chars().count() > LONGEST_NAME {
-        return Err(Failure::input(format!("cannot rename the session: a name has at most {LONGEST_NAME} characters")));
-    }
+    let name = checked_name(name)?;
     arguments.place.store()?.rename(&id, &name).map_err(|error| failed(&error))?;
     say(&match name.as_str() {
         "" => format!("agent: the session {id} has no name any more"),
@@ -181,7 +134,21 @@ pub(crate) fn rename(arguments: &One, name: &str) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Of a session.
+/// A name as it is kept. Lists show it as it is, so nothing in it may act on a terminal or be invisible.
+fn checked_name(name: &str) -> Result<String, Failure> {
+    let name = clean(name.trim());
+    let wrong = |why: String| Err(Failure::input(format!("cannot rename the session: {why}")));
+    let shown = inline(&name);
+    if shown != name {
+        return wrong(format!("the name has control characters or invisible ones: {}", one_line(&shown, 200)));
+    }
+    match name.chars().count() {
+        0..=LONGEST_NAME => Ok(name.into_owned()),
+        length => wrong(format!("the name has {length} characters; the limit is {LONGEST_NAME}")),
+    }
+}
+
+/// Characters of a session's name.
 const LONGEST_NAME: usize = 80;
 
 fn remove(arguments: &One) -> Result<u8, Failure> {
@@ -216,6 +183,7 @@ fn write(text: &str) -> Result<(), Failure> {
 fn name(record: &Record) -> String {
     match &record.entry {
         Entry::Header(_) => String::from("Header"),
+        Entry::History(_) => String::from("History"),
         Entry::Event(agent::Event::Lifecycle(event)) => format!("Lifecycle {}", event.name()),
         Entry::Event(event) => event.name().to_owned(),
         Entry::ActionStarted(started) => escaped(&format!("{} begins", started.name())),

@@ -9,7 +9,7 @@ use std::path::Path;
 /// Who wrote a session file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Format {
+pub(in crate::commands::sessions) enum Format {
     /// A journal of this program.
     Agent,
     ClaudeCode,
@@ -33,7 +33,7 @@ impl Format {
         found.ok_or_else(|| Failure::input(unknown()))
     }
 
-    fn of_line(line: &Value) -> Option<Self> {
+    pub(in crate::commands::sessions) fn of_line(line: &Value) -> Option<Self> {
         let has = |name: &str| line.get(name).is_some();
         let kind = line["type"].as_str().unwrap_or_default();
         if has("entry") && has("seq") {
@@ -50,7 +50,7 @@ impl Format {
     }
 
     /// What a line says.
-    pub(super) fn entry(self, line: &Value) -> Entry {
+    pub(in crate::commands::sessions) fn entry(self, line: &Value) -> Entry {
         match self {
             Self::ClaudeCode => claude::entry(line),
             Self::Codex => codex::entry(line),
@@ -69,7 +69,7 @@ impl Format {
     }
 
     /// Where a line says behind which one it stands.
-    pub(super) const fn parent_field(self) -> Option<&'static str> {
+    pub(in crate::commands::sessions) const fn parent_field(self) -> Option<&'static str> {
         match self {
             Self::ClaudeCode => Some("parentUuid"),
             Self::Pi => Some("parentId"),
@@ -90,19 +90,19 @@ impl Format {
 
 /// What a line says.
 #[derive(Debug, Default)]
-pub(super) struct Entry {
-    pub(super) id: Option<String>,
+pub(in crate::commands::sessions) struct Entry {
+    pub(in crate::commands::sessions) id: Option<String>,
     /// What it stands behind.
-    pub(super) parent: Option<String>,
+    pub(in crate::commands::sessions) parent: Option<String>,
     /// What it speaks of besides and cannot be without.
-    pub(super) needs: Option<String>,
+    pub(in crate::commands::sessions) needs: Option<String>,
     /// Whether it belongs to another conversation in the same file.
-    pub(super) is_aside: bool,
-    pub(super) said: Said,
+    pub(in crate::commands::sessions) is_aside: bool,
+    pub(in crate::commands::sessions) said: Said,
 }
 
 #[derive(Debug, Default)]
-pub(super) enum Said {
+pub(in crate::commands::sessions) enum Said {
     /// Nothing of the conversation.
     #[default]
     Nothing,
@@ -115,19 +115,19 @@ pub(super) enum Said {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Call {
-    pub(super) id: String,
-    pub(super) name: String,
+pub(in crate::commands::sessions) struct Call {
+    pub(in crate::commands::sessions) id: String,
+    pub(in crate::commands::sessions) name: String,
     /// The type of its result, where there are several.
-    pub(super) result_type: &'static str,
+    pub(in crate::commands::sessions) result_type: &'static str,
     /// Whether it was given up together with the answer that it stands in.
-    pub(super) is_void: bool,
+    pub(in crate::commands::sessions) is_void: bool,
 }
 
 /// A text of an object.
-pub(super) fn text(value: &Value, name: &str) -> Option<String> {
+pub(in crate::commands::sessions) fn text(value: &Value, name: &str) -> Option<String> {
     value[name].as_str().map(str::to_owned)
 }
 
 /// The result that a call without a known one gets.
-pub(super) const UNKNOWN: &str = "interrupted, outcome unknown";
+pub(in crate::commands::sessions) const UNKNOWN: &str = "interrupted, outcome unknown";

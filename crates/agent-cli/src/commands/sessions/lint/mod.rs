@@ -10,8 +10,8 @@
 mod check;
 mod claude;
 mod codex;
-mod dialect;
-mod lines;
+pub(super) mod dialect;
+pub(super) mod lines;
 mod own;
 mod pi;
 mod repair;
