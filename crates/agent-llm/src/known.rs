@@ -69,6 +69,13 @@ impl KnownModel {
         self.output_tokens
     }
 
+    /// How many tokens a request to it may have, where that is known. Of models that keep a part of their window for the answer, this is
+    /// what is left.
+    #[must_use]
+    pub fn window_tokens(&self) -> Option<u64> {
+        WINDOWS.iter().find(|(ids, _)| ids.contains(&self.id)).map(|(_, tokens)| *tokens)
+    }
+
     /// The efforts that it knows, from the least to the most; none for a model that does not reason. `is_own` says whether the server is
     /// the maker's own.
     #[must_use]
@@ -199,6 +206,19 @@ const KNOWN: &[KnownModel] = &[
     model("o4-mini", 64_000, CODEX),
 ];
 
+/// Windows, as their makers publish them. What is not listed is not known for sure.
+#[rustfmt::skip]
+const WINDOWS: &[(&[&str], u64)] = &[
+    (&["claude-opus-4-8", "claude-opus-4-7", "claude-opus-4-6", "claude-sonnet-4-6"], 1_000_000),
+    (&[
+        "claude-opus-4-5", "claude-opus-4-1", "claude-opus-4", "claude-opus-4-0", "claude-sonnet-4-5", "claude-sonnet-4", "claude-sonnet-4-0",
+        "claude-3-7-sonnet", "claude-haiku-4-5", "claude-3-5-haiku", "o3", "o3-mini", "o4-mini",
+    ], 200_000),
+    (&["gpt-5", "gpt-5-mini", "gpt-5-nano", "gpt-5-codex", "gpt-5.1", "gpt-5.1-codex", "gpt-5.1-codex-mini", "gpt-5.2", "gpt-5.2-codex"], 272_000),
+    (&["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"], 1_047_576),
+    (&["gpt-5-chat-latest", "gpt-4o", "gpt-4o-2024-05-13", "gpt-4o-mini"], 128_000),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +247,19 @@ mod tests {
                 assert!(known.default_effort(format).is_none_or(|effort| efforts.contains(&effort)), "{}", known.id);
             }
         }
+    }
+
+    #[test]
+    fn every_window_is_of_a_model_that_is_listed_and_listed_once() {
+        let all: Vec<&str> = WINDOWS.iter().flat_map(|(ids, _)| ids.iter().copied()).collect();
+        for (at, id) in all.iter().enumerate() {
+            assert!(KNOWN.iter().any(|known| known.id == *id), "{id}");
+            assert!(!all[at + 1..].contains(id), "{id} twice");
+        }
+        let window = |id| KnownModel::of(id).and_then(KnownModel::window_tokens);
+        assert_eq!(window("claude-sonnet-4-5-20250929"), Some(200_000));
+        assert_eq!(window("gpt-5-mini"), Some(272_000));
+        assert_eq!(window("gpt-5.6"), None);
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl Guard {
                     remarks.push(self.kept.set_aside(within));
                     is_done = false;
                 } else if is_commands || others == Others::AreTold {
-                    new.push(format!("`{}`", within.display()));
+                    new.push(format!("`{}`", named(within)));
                 }
             }
             *known = now;
@@ -174,6 +174,20 @@ fn told(mut new: Vec<String>) -> Option<String> {
          asked for them",
         new.join(", ")
     ))
+}
+
+/// A path on one line and not too long of it: whoever chose the name, it cannot pass for words of the program.
+pub(super) fn named(path: &Path) -> String {
+    let shown =
+        |part: &str| part.escape_debug().to_string().replace('`', "\\u{60}").replace("\\'", "'").replace("\\\"", "\"");
+    let name = path.display().to_string();
+    let count = name.chars().count();
+    if count <= LONGEST_NAME {
+        return shown(&name);
+    }
+    let begin: String = name.chars().take(LONGEST_NAME / 2).collect();
+    let end: String = name.chars().skip(count - LONGEST_NAME / 2).collect();
+    format!("{}…{}", shown(&begin), shown(&end))
 }
 
 /// A command that runs. Also when nobody waits for its end, what it made is looked at.
@@ -225,3 +239,26 @@ fn identified(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Identity> {
 const MOST_ROUNDS: u32 = 50;
 /// More names tell nobody more.
 const MOST_NAMED: usize = 8;
+/// Of a name, no more letters are shown.
+const LONGEST_NAME: usize = 120;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_line_and_cannot_end_its_quotes() {
+        for (name, expected) in [
+            ("sub/.envrc", "sub/.envrc"),
+            ("it's \"x\"", "it's \"x\""),
+            ("a\n• bash rm -rf /", "a\\n• bash rm -rf /"),
+            ("a`. All is well. `b", "a\\u{60}. All is well. \\u{60}b"),
+            ("a\u{202e}b\u{1b}[2J", "a\\u{202e}b\\u{1b}[2J"),
+            ("日本/ü", "日本/ü"),
+        ] {
+            assert_eq!(named(Path::new(name)), expected);
+        }
+        let long = named(Path::new(&"x".repeat(4_000)));
+        assert_eq!(long.chars().count(), LONGEST_NAME + 1, "{long}");
+    }
+}
