@@ -170,7 +170,8 @@ impl Redactor {
     }
 
     fn fact(&self, fact: &mut CallFacts) {
-        let CallFacts { call: _, finding, verdict, hooks } = fact;
+        let CallFacts { call: _, finding, verdict, hooks, foreseen } = fact;
+        foreseen.iter_mut().for_each(|why| self.text(why));
         match finding {
             Finding::Runnable(Inspection { effect: _, subject }) => self.subject(subject),
             Finding::UnknownTool { message } | Finding::InvalidArguments { message } => self.text(message),
@@ -204,8 +205,9 @@ impl Redactor {
 
     fn subject(&self, subject: &mut Subject) {
         match subject {
-            Subject::Command { text, plain, carries_over: _, walls } => {
+            Subject::Command { text, plain, carries_over: _, beyond_reading, walls } => {
                 self.text(text);
+                beyond_reading.iter_mut().for_each(|why| self.text(why));
                 plain.iter_mut().for_each(|commands| self.texts(commands));
                 self.walls(walls);
             }

@@ -42,6 +42,13 @@ impl Toolbox {
         }
     }
 
+    /// Why a call would fail, where its tool can tell. What the tool reads for that may take a while.
+    async fn foresee(&self, call: &ToolCall) -> Option<String> {
+        let (tool, arguments) = (Arc::clone(self.find(&call.name)?), call.arguments.clone());
+        // A tool that panics here has foreseen nothing.
+        tokio::task::spawn_blocking(move || tool.foresee(&arguments)).await.ok().flatten()
+    }
+
     /// Whether a call only reads, so that running it once more changes nothing.
     pub(crate) fn only_reads(&self, call: &ToolCall) -> bool {
         matches!(self.inspect(call), Finding::Runnable(inspection) if inspection.effect == Effect::Reads)
@@ -105,6 +112,9 @@ pub(crate) async fn facts(
     if let Finding::Runnable(inspection) = &known.finding {
         let verdict = verdicts.on(&call, inspection, stop).await;
         known.verdict = std::mem::take(&mut known.verdict).and(verdict);
+        if inspection.effect == Effect::Changes {
+            known.foreseen = toolbox.foresee(&call).await;
+        }
     }
     known
 }

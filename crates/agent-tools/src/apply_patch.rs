@@ -9,6 +9,7 @@ use agent_types::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
 pub(crate) struct ApplyPatch;
 
@@ -56,6 +57,14 @@ impl Operation for ApplyPatch {
         arguments.patch.0.as_ref().map(drop).map_err(Clone::clone)
     }
 
+    fn foresee(workspace: &Workspace, arguments: &Self::Arguments) -> Option<String> {
+        let until = Instant::now() + LONGEST_LOOK;
+        let is_over = || Instant::now() >= until;
+        let fails = |section: &Section| look(workspace, section, &is_over).err();
+        let reason = arguments.patch.0.as_deref().ok()?.iter().find_map(fails)?;
+        (!is_over()).then(|| nothing_changed(&reason))
+    }
+
     fn perform(workspace: &Workspace, arguments: &Self::Arguments, watch: &Watch) -> ToolOutcome {
         let sections = arguments.patch.0.as_deref().unwrap_or_default();
         match prepare(workspace, sections, watch) {
@@ -63,7 +72,7 @@ impl Operation for ApplyPatch {
             Err(_) if watch.is_stopped() => {
                 ToolOutcome::interrupted("stopped while placing the changes\n[nothing was changed]")
             }
-            Err(reason) => ToolOutcome::failed(format!("{reason}\n[nothing was changed]")),
+            Err(reason) => ToolOutcome::failed(nothing_changed(&reason)),
         }
     }
 }
@@ -90,6 +99,27 @@ impl ApplyPatchArguments {
             (new.is_some() && may_move).then_some(FileChange { path, moved_to, old, new })
         };
         self.patch.0.ok()?.into_iter().map(change).collect()
+    }
+}
+
+fn nothing_changed(reason: &str) -> String {
+    format!("{reason}\n[nothing was changed]")
+}
+
+/// Whether a section fits to the files as they are.
+fn look(workspace: &Workspace, section: &Section, is_over: &dyn Fn() -> bool) -> Result<(), String> {
+    let path = &section.path;
+    match &section.change {
+        Change::Add { .. } => free(workspace, path).map(drop),
+        Change::Delete => {
+            let old = workspace.relative(path).map_err(|error| error.to_string())?;
+            workspace.open_target(&old).map(drop).map_err(|error| error.to_string())
+        }
+        Change::Update { move_to, hunks } => {
+            let file = Editable::open(workspace, path)?;
+            apply(&file.text, hunks, is_over).map_err(|reason| format!("`{path}`: {reason}"))?;
+            move_to.as_ref().map_or(Ok(()), |new| free(workspace, new).map(drop))
+        }
     }
 }
 
@@ -167,9 +197,12 @@ fn take_back(done: Vec<Done<'_>>, paths: &[String], reason: &str) -> ToolOutcome
         }
     }
     if stays.is_empty() {
-        return ToolOutcome::failed(format!("{reason}\n[nothing was changed]"));
+        return ToolOutcome::failed(nothing_changed(reason));
     }
     let named = stays.join("`, `");
     ToolOutcome::failed(format!("{reason}\n[`{named}` had already been changed, and that could not be undone]"))
         .with_changed_paths(stays)
 }
+
+/// How long a look ahead may take; what takes longer is asked about.
+const LONGEST_LOOK: Duration = Duration::from_millis(200);

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -23,9 +23,44 @@ pub(crate) struct Background {
 }
 
 #[derive(Default)]
-struct Jobs {
+pub(crate) struct Jobs {
     started: u64,
     by_id: BTreeMap<String, Job>,
+}
+
+/// What runs in the background, for those who show it. It keeps nothing alive: the commands end with the tools.
+#[derive(Clone, Debug, Default)]
+pub struct BackgroundCommands(Weak<Mutex<Jobs>>);
+
+/// A command that runs in the background.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunningCommand {
+    /// As `bash_output` and `bash_kill` call it.
+    pub id: String,
+    /// As the model wrote it.
+    pub command: String,
+    /// For how long it has been running.
+    pub age: Duration,
+}
+
+impl BackgroundCommands {
+    /// Those that run now, the oldest first.
+    #[must_use]
+    pub fn running(&self) -> Vec<RunningCommand> {
+        let Some(jobs) = self.0.upgrade() else { return Vec::new() };
+        let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = jobs.by_id.iter().filter(|(_, job)| !job.state.has_ended());
+        let mut running: Vec<RunningCommand> = running
+            .map(|(id, job)| RunningCommand {
+                id: id.clone(),
+                command: job.state.command.clone(),
+                age: job.state.begun.elapsed(),
+            })
+            .collect();
+        running.sort_by_key(|running| std::cmp::Reverse(running.age));
+        running
+    }
 }
 
 /// A command, on a thread of its own: it outlives the runtime of the call that started it.
@@ -49,6 +84,7 @@ impl Drop for Jobs {
 }
 
 struct State {
+    command: String,
     unread: Mutex<Unread>,
     around: Around,
     begun: Instant,
@@ -78,6 +114,10 @@ pub(crate) struct Look {
 }
 
 impl Background {
+    pub(crate) fn seen(&self) -> BackgroundCommands {
+        BackgroundCommands(Arc::downgrade(&self.jobs))
+    }
+
     /// Starts a command and gives its id.
     ///
     /// # Errors
@@ -94,6 +134,8 @@ impl Background {
         }
         let id = format!("bash_{}", jobs.started + 1);
         let state = Arc::new(State {
+            // The last argument of the shell.
+            command: command.arguments.last().cloned().unwrap_or_default(),
             unread: Mutex::default(),
             around,
             begun: Instant::now(),

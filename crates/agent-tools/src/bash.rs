@@ -208,6 +208,17 @@ impl Looked {
         }
     }
 
+    /// Why it is not run unasked, as a sentence for a person. What is opened has a reason of its own, which the policy gives.
+    fn beyond_reading(&self) -> String {
+        match &self.plain {
+            None => String::from("it is more than plain commands, so it is not known what it does"),
+            Some(plain) => plain.beyond_reading_said().unwrap_or_else(|| match self.arguments.is_short() {
+                true => String::from("there is no sandbox here that holds a command to reading"),
+                false => String::from("it may run for more than two minutes"),
+            }),
+        }
+    }
+
     /// A command that is not known to be harmless may change anything, and one that runs for long holds a place and a process.
     fn effect(&self) -> Effect {
         let touches_nothing = || self.arguments.is_short() && self.plain.as_ref().is_some_and(Plain::touches_nothing);
@@ -228,10 +239,12 @@ impl Tool for Bash {
     fn inspect(&self, arguments: &Arguments) -> Result<Inspection, String> {
         let looked = self.look(arguments)?;
         let effect = looked.effect();
+        let beyond_reading = (effect == Effect::Changes).then(|| looked.beyond_reading());
         let Looked { arguments, plain, walls } = looked;
         let carries_over = plain.as_ref().is_some_and(Plain::carries_over);
         let plain = plain.map(Plain::into_texts);
-        Ok(Inspection { effect, subject: Subject::Command { text: arguments.command, plain, carries_over, walls } })
+        let text = arguments.command;
+        Ok(Inspection { effect, subject: Subject::Command { text, plain, carries_over, beyond_reading, walls } })
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {

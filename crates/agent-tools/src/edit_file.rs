@@ -1,6 +1,6 @@
 //! `edit_file`: one exact piece of a file replaced.
 
-use crate::edit::{edit, line_of};
+use crate::edit::{Edited, edit, line_of};
 use crate::editable::Editable;
 use crate::file_tool::{FileKind, Operation, Watch};
 use crate::preview::{FileChange, FileText};
@@ -48,6 +48,10 @@ impl Operation for EditFile {
         Ok(())
     }
 
+    fn foresee(workspace: &Workspace, arguments: &Self::Arguments) -> Option<String> {
+        edited(workspace, arguments).err()
+    }
+
     fn perform(workspace: &Workspace, arguments: &Self::Arguments, _watch: &Watch) -> ToolOutcome {
         match change(workspace, arguments) {
             Ok(outcome) => outcome,
@@ -58,10 +62,7 @@ impl Operation for EditFile {
 
 fn change(workspace: &Workspace, arguments: &EditFileArguments) -> Result<ToolOutcome, String> {
     let path = &arguments.path;
-    let file = Editable::open(workspace, path)?;
-    let all = arguments.replace_all.unwrap_or(false);
-    let edited = edit(&file.text, &arguments.old_string, &arguments.new_string, all)
-        .map_err(|error| format!("`{path}`: {error}"))?;
+    let (file, edited) = edited(workspace, arguments)?;
     let staged = file.stage(workspace, &edited.text)?;
     let real = staged.real().to_string();
     staged.commit().map_err(|error| error.to_string())?;
@@ -70,6 +71,15 @@ fn change(workspace: &Workspace, arguments: &EditFileArguments) -> Result<ToolOu
     let times = if count == 1 { "place" } else { "places" };
     let message = format!("changed `{path}` in {count} {times}:\n{shown}");
     Ok(ToolOutcome::ok(message).with_changed_paths(vec![real]))
+}
+
+/// The file, and its text afterwards.
+fn edited(workspace: &Workspace, arguments: &EditFileArguments) -> Result<(Editable, Edited), String> {
+    let path = &arguments.path;
+    let file = Editable::open(workspace, path)?;
+    let all = arguments.replace_all.unwrap_or(false);
+    let edited = edit(&file.text, &arguments.old_string, &arguments.new_string, all);
+    Ok((file, edited.map_err(|error| format!("`{path}`: {error}"))?))
 }
 
 impl EditFileArguments {

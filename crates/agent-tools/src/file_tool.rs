@@ -30,6 +30,11 @@ pub(crate) trait Operation: Send + Sync + 'static {
         Ok(())
     }
 
+    /// Why the work would fail as the files are, as [`Operation::perform`] would say it.
+    fn foresee(_workspace: &Workspace, _arguments: &Self::Arguments) -> Option<String> {
+        None
+    }
+
     /// The work. Long work looks at `watch`, reports progress, and returns an interrupted outcome when it is to stop.
     fn perform(workspace: &Workspace, arguments: &Self::Arguments, watch: &Watch) -> ToolOutcome;
 }
@@ -171,6 +176,10 @@ impl<O: Operation> Tool for FileTool<O> {
             subjects.extend(self.workspace.subjects(path).map_err(|error| error.to_string())?);
         }
         Ok(Inspection { effect: O::KIND.effect(), subject: O::KIND.subject(subjects) })
+    }
+
+    fn foresee(&self, arguments: &Arguments) -> Option<String> {
+        O::foresee(&self.workspace, &read::<O>(&self.spec, arguments).ok()?)
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {

@@ -40,6 +40,7 @@ mod walk;
 mod workspace;
 mod write_file;
 
+pub use background::{BackgroundCommands, RunningCommand};
 pub use preview::{FileChange, FileText, preview};
 pub use signal::signal_tool;
 pub use workspace::{OpenError, Workspace};
@@ -65,8 +66,17 @@ pub fn runs_another_command(program: &str, arguments: &[String]) -> bool {
 /// The tools, always in the same order: the prompt cache of a provider keys on it.
 #[must_use]
 pub fn standard_tools(workspace: &Arc<Workspace>, processes: Processes) -> Vec<Arc<dyn Tool>> {
+    standard_tools_seen(workspace, processes).0
+}
+
+/// The same, and what shows which commands run in the background.
+pub fn standard_tools_seen(
+    workspace: &Arc<Workspace>,
+    processes: Processes,
+) -> (Vec<Arc<dyn Tool>>, BackgroundCommands) {
     let background = Background::default();
-    vec![
+    let seen = background.seen();
+    let tools: Vec<Arc<dyn Tool>> = vec![
         file_tool::boxed::<read_file::ReadFile>(workspace),
         file_tool::boxed::<write_file::WriteFile>(workspace),
         file_tool::boxed::<edit_file::EditFile>(workspace),
@@ -78,5 +88,6 @@ pub fn standard_tools(workspace: &Arc<Workspace>, processes: Processes) -> Vec<A
         Arc::new(bash_later::BashOutput::new(background.clone())),
         Arc::new(bash_later::BashKill::new(background)),
         Arc::new(todo_write::TodoWrite::new()),
-    ]
+    ];
+    (tools, seen)
 }

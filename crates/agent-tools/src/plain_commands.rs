@@ -73,6 +73,31 @@ impl Plain {
         self.words.iter().filter(|words| !reading::only_reads(words)).map(Vec::as_slice)
     }
 
+    /// Which commands do more than read, as a sentence for a person. Programs are named, of those that have several trades with the first
+    /// argument.
+    pub(crate) fn beyond_reading_said(&self) -> Option<String> {
+        let mut names: Vec<String> = Vec::new();
+        for words in self.beyond_reading() {
+            let name = match words {
+                [program, first, ..] if reading::has_trades(program) => format!("`{program} {first}`"),
+                [program, ..] => format!("`{program}`"),
+                [] => continue,
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let more = names.len().saturating_sub(MOST_NAMED);
+        names.truncate(MOST_NAMED);
+        let listed = names.join(", ");
+        match (names.len(), more) {
+            (0, _) => None,
+            (1, 0) => Some(format!("{listed} is not among the commands that only read")),
+            (_, 0) => Some(format!("{listed} are not among the commands that only read")),
+            _ => Some(format!("{listed} and {more} more are not among the commands that only read")),
+        }
+    }
+
     /// Whether a command changes where or how later ones run.
     pub(crate) fn carries_over(&self) -> bool {
         let before = self.words.split_last().map_or(&[][..], |(_, before)| before);
@@ -114,6 +139,8 @@ fn is_out_of_place(c: char) -> bool {
 
 /// Longer commands are scripts, which no rule was meant for.
 const MOST_BYTES: usize = 8 * 1024;
+/// How many commands a sentence about them names.
+const MOST_NAMED: usize = 3;
 
 #[cfg(test)]
 mod tests;

@@ -31,6 +31,11 @@ impl Operation for WriteFile {
         vec![&arguments.path]
     }
 
+    fn foresee(workspace: &Workspace, arguments: &Self::Arguments) -> Option<String> {
+        let path = workspace.relative(&arguments.path);
+        path.and_then(|path| replaced(workspace, &path, arguments)).err().map(|error| error.to_string())
+    }
+
     fn perform(workspace: &Workspace, arguments: &Self::Arguments, _watch: &Watch) -> ToolOutcome {
         match write(workspace, arguments) {
             Ok((path, done)) => {
@@ -59,22 +64,33 @@ impl WriteFileArguments {
 fn write(workspace: &Workspace, arguments: &WriteFileArguments) -> Result<(String, &'static str), FileError> {
     let path = workspace.relative(&arguments.path)?;
     let content = arguments.content.as_bytes();
-    let (staged, done) = match workspace.open_target(&path) {
-        Ok(target) => {
-            if !workspace.was_seen(&target) {
-                return Err(FileError::Unseen { path: path.to_string() });
-            }
-            if arguments.content.contains(REDACTED) && was_shown_redacted(workspace, &path, &target)? {
-                return Err(FileError::Secret { path: path.to_string() });
-            }
-            (workspace.stage_replacement(&path, target, content)?, "replaced")
-        }
-        Err(FileError::NotFound { .. }) => (workspace.stage_creation(&path, content, None)?, "created"),
-        Err(error) => return Err(error),
+    let (staged, done) = match replaced(workspace, &path, arguments)? {
+        Some(target) => (workspace.stage_replacement(&path, target, content)?, "replaced"),
+        None => (workspace.stage_creation(&path, content, None)?, "created"),
     };
     let real = staged.real().to_string();
     staged.commit()?;
     Ok((real, done))
+}
+
+/// The file that the call may replace, where there is one.
+fn replaced(
+    workspace: &Workspace,
+    path: &RelativePath,
+    arguments: &WriteFileArguments,
+) -> Result<Option<OpenedFile>, FileError> {
+    let target = match workspace.open_target(path) {
+        Ok(target) => target,
+        Err(FileError::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !workspace.was_seen(&target) {
+        return Err(FileError::Unseen { path: path.to_string() });
+    }
+    if arguments.content.contains(REDACTED) && was_shown_redacted(workspace, path, &target)? {
+        return Err(FileError::Secret { path: path.to_string() });
+    }
+    Ok(Some(target))
 }
 
 /// Whether the model has seen this file with a secret replaced. More of it than this could not have been shown.

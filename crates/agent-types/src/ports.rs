@@ -48,6 +48,12 @@ pub trait Tool: Send + Sync {
     /// A message that tells the model how to correct the call.
     fn inspect(&self, arguments: &Arguments) -> Result<Inspection, String>;
 
+    /// Why the call would fail as things are now, with what the model would read then; looked up without changing anything. No question
+    /// is put about such a call. `None` where it may succeed, where it is not known, and for most tools.
+    fn foresee(&self, _arguments: &Arguments) -> Option<String> {
+        None
+    }
+
     /// Runs the call. A failure is an outcome, not an error. When [`CancelSignal::cancelled`] resolves, the tool stops what it
     /// started, process trees included, and returns what it has as [`ToolStatus::Interrupted`](crate::tool::ToolStatus::Interrupted);
     /// if it takes too long its future is dropped, which must stop everything too.

@@ -99,6 +99,9 @@ pub enum Subject {
         /// Whether one of them changes where or how later ones run, as `cd` does: rules that name them one by one do not cover that.
         #[serde(default, skip_serializing_if = "is_false")]
         carries_over: bool,
+        /// What makes it more than a command that reads, as a sentence for the person who is asked, where the tool can name it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        beyond_reading: Option<String>,
         /// How it stands to the sandbox.
         #[serde(default, skip_serializing_if = "Walls::is_usual")]
         walls: Walls,
@@ -109,7 +112,7 @@ impl Subject {
     /// A shell command in which each plain command means the same as on its own.
     #[must_use]
     pub const fn command(text: String, plain: Option<Vec<String>>) -> Self {
-        Self::Command { text, plain, carries_over: false, walls: Walls::Usual }
+        Self::Command { text, plain, carries_over: false, beyond_reading: None, walls: Walls::Usual }
     }
 
     /// What of the sandbox it asks to have opened.
@@ -143,11 +146,12 @@ impl Subject {
                 };
                 Some(paths.iter().map(alone).collect())
             }
-            Self::Command { text, plain: Some(plain), carries_over: false, walls } => {
+            Self::Command { text, plain: Some(plain), carries_over: false, beyond_reading, walls } => {
                 let alone = |command: &String| Self::Command {
                     text: text.clone(),
                     plain: Some(vec![command.clone()]),
                     carries_over: false,
+                    beyond_reading: beyond_reading.clone(),
                     walls: walls.clone(),
                 };
                 Some(plain.iter().map(alone).collect())
@@ -192,13 +196,16 @@ pub struct CallFacts {
     /// What else those hooks produced, if any ran: their runs, text for the model, changed arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<Box<HookReport>>,
+    /// Why the call would fail as things are, for the model, where the tool can foresee that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreseen: Option<String>,
 }
 
 impl CallFacts {
     /// Facts about a call for which no hook ran.
     #[must_use]
     pub const fn new(call: CallId, finding: Finding) -> Self {
-        Self { call, finding, verdict: HookVerdict::None, hooks: None }
+        Self { call, finding, verdict: HookVerdict::None, hooks: None, foreseen: None }
     }
 }
 
@@ -380,7 +387,13 @@ mod tests {
     #[test]
     fn a_command_is_kept_with_its_walls_and_read_without() {
         use super::{Door, Opening, Subject, Walls};
-        let command = |walls| Subject::Command { text: "ls".into(), plain: None, carries_over: false, walls };
+        let command = |walls| Subject::Command {
+            text: "ls".into(),
+            plain: None,
+            carries_over: false,
+            beyond_reading: None,
+            walls,
+        };
         for (walls, expected) in [
             (Walls::Usual, r#"{"Command":{"text":"ls","plain":null}}"#),
             (

@@ -270,8 +270,8 @@ fn raw_call(word: &str, id: impl FnOnce() -> String) -> RawCall {
     RawCall { id, name: name.into(), arguments: arguments.into(), complete }
 }
 
-/// What is known of a call, in a word: `read`, `change`, `change:secret/key`, `ask:a.rs`. What a model or a person is told of it may
-/// follow: `unknown there is no such tool`.
+/// What is known of a call, in a word: `read`, `change`, `change:secret/key`, `ask:a.rs`, `fails:a.rs`. What a model or a person is told
+/// of it may follow: `unknown there is no such tool`.
 fn fact(call: &ToolCall, what: &str) -> CallFacts {
     let (word, told) = what.split_once(' ').unwrap_or((what, ""));
     let told = |usual: &str| if told.is_empty() { usual.to_owned() } else { told.to_owned() };
@@ -284,7 +284,7 @@ fn fact(call: &ToolCall, what: &str) -> CallFacts {
     let (finding, verdict) = match word {
         "read" if path.is_some() => (runnable(Effect::Reads, paths()), HookVerdict::None),
         "read" | "signal" => (reads(), HookVerdict::None),
-        "change" => (changes(), HookVerdict::None),
+        "change" | "fails" => (changes(), HookVerdict::None),
         "deny" => (either(), HookVerdict::Deny { reason: told("forbidden") }),
         "allow" => (changes(), HookVerdict::Allow { reason: told("known") }),
         "ask" => (either(), HookVerdict::Ask { reason: told("sure?") }),
@@ -294,7 +294,8 @@ fn fact(call: &ToolCall, what: &str) -> CallFacts {
             (Finding::UnknownTool { message }, HookVerdict::None)
         }
     };
-    CallFacts { verdict, ..CallFacts::new(call.id.clone(), finding) }
+    let foreseen = (word == "fails").then(|| told("it does not fit"));
+    CallFacts { verdict, foreseen, ..CallFacts::new(call.id.clone(), finding) }
 }
 
 /// `2=change,input={"x":1},context=mind,stop=enough`: what is known of the call, and what else its hooks say.

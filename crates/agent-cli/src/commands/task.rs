@@ -38,12 +38,12 @@ async fn read(prompt: Option<String>, words: &[String], is_quiet: bool) -> Resul
         None => Some(words.join(" ")),
     };
     let text = match said.as_deref() {
-        Some("-") => read_stdin(Wait::ForAll).await?.unwrap_or_default(),
+        Some("-") => read_stdin(Wait::ForAll, is_quiet).await?.unwrap_or_default(),
         Some(text) => with_input(text, is_quiet).await?,
         None if io::stdin().is_terminal() => {
             return Err(Failure::input("there is no task: give one with `-p PROMPT` or pipe it in"));
         }
-        None => read_stdin(Wait::ForAll).await?.unwrap_or_default(),
+        None => read_stdin(Wait::ForAll, is_quiet).await?.unwrap_or_default(),
     };
     if text.trim().is_empty() { Err(Failure::input("the task is empty")) } else { Ok(text) }
 }
@@ -54,7 +54,7 @@ async fn with_input(prompt: &str, is_quiet: bool) -> Result<String, Failure> {
     if prompt.trim().is_empty() || io::stdin().is_terminal() {
         return Ok(prompt.to_owned());
     }
-    match read_stdin(Wait::ForTheFirst).await? {
+    match read_stdin(Wait::ForTheFirst, is_quiet).await? {
         Some(input) if input.trim().is_empty() => Ok(prompt.to_owned()),
         Some(input) => Ok(format!("{prompt}\n\n{input}")),
         None => {
@@ -78,7 +78,7 @@ enum Wait {
 }
 
 /// Reads on another thread: a signal must not wait for the holder of the pipe. Nothing when it stays silent.
-async fn read_stdin(wait: Wait) -> Result<Option<String>, Failure> {
+async fn read_stdin(wait: Wait, is_quiet: bool) -> Result<Option<String>, Failure> {
     let failed = |what: String| Failure::input(format!("cannot read the task from standard input: {what}"));
     let reading = tokio::task::spawn_blocking(move || {
         if wait == Wait::ForTheFirst && !gives_something()? {
@@ -87,7 +87,15 @@ async fn read_stdin(wait: Wait) -> Result<Option<String>, Failure> {
         let mut text = String::new();
         Patient(io::stdin().lock()).take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| Some(text))
     });
-    match reading.await {
+    let mut reading = std::pin::pin!(reading);
+    let read = tokio::select! {
+        read = &mut reading => read,
+        () = tokio::time::sleep(SILENCE), if !is_quiet => {
+            say("agent: reading the task from standard input to its end; Ctrl-C ends the run");
+            reading.await
+        }
+    };
+    match read {
         Ok(Ok(Some(text))) if text.len() as u64 > MAX_PROMPT_BYTES => {
             Err(failed(format!("it is longer than {MAX_PROMPT_BYTES} bytes; put it into a file and name that")))
         }
@@ -133,3 +141,5 @@ fn gives_something() -> io::Result<bool> {
 }
 
 const MAX_PROMPT_BYTES: u64 = 4 * 1024 * 1024;
+/// After so long of reading, that is said. A moment more than a silent pipe is waited for.
+const SILENCE: Duration = Duration::from_millis(1_200);

@@ -140,6 +140,9 @@ impl Settings {
     }
 }
 
+/// How often the same call may give the same result in a row at the prompt; at half of that the model is warned.
+const AT_THE_PROMPT: u32 = 6;
+
 /// Those of the seat, then the user's, the flags', and what the repository narrows.
 fn effective_limits(
     options: &Options,
@@ -157,7 +160,8 @@ fn effective_limits(
             max_repetitions: Some(500),
             ..Limits::default()
         },
-        Seat::Interactive => Limits::default(),
+        // A person is there: the model is warned halfway, and then the turn waits for a word.
+        Seat::Interactive => Limits { max_repetitions: Some(AT_THE_PROMPT), ..Limits::default() },
     };
     overlay(&mut limits, &limits_of_user(user)?);
     overlay(&mut limits, &from_options(options));

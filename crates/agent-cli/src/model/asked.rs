@@ -51,7 +51,7 @@ impl<'a> Models<'a> {
         if let Some(entry) = entry {
             let wrong = |what| Failure::config(format!("cannot read the price of the model {id}: {what}"));
             model.price = entry.price().map_err(wrong)?.or(model.price);
-            model.context_window_tokens = entry.context_window_tokens;
+            model.context_window_tokens = entry.context_window_tokens.or(model.context_window_tokens);
         }
         if self.reach.is_local && model.price.is_none() {
             model.price = Some(FREE);
@@ -102,6 +102,7 @@ pub(crate) fn known_model(id: &str) -> ModelConfig {
     model.price = agent_core::budget::prices::lookup(id);
     if let Some(known) = KnownModel::of(id) {
         model.max_output_tokens = known.output_tokens();
+        model.context_window_tokens = known.window_tokens();
     }
     model
 }

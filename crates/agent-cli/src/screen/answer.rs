@@ -1,10 +1,12 @@
 //! What a person may answer to the question whether a call may run, and what rule an answer without one means.
 
 use crate::screen::offered::{offered, typed};
+use crate::screen::sheet::wrapped;
 use crate::screen::terminal::inline;
 use agent_core::conversation::Arguments;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Rule};
 use agent_core::tool::Door;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Who asks. A hook asks about each such call anew, whatever rules say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,8 @@ pub(crate) enum Key {
     /// More of the call, or all of it.
     More,
     Rest,
+    /// What each answer means.
+    Help,
 }
 
 /// Keys are letters, and few: what is struck by accident answers nothing.
@@ -84,13 +88,57 @@ pub(crate) const fn key(letter: char, is_seen: bool) -> Option<Key> {
         ('r', _) => Key::Reason,
         ('e', _) => Key::Edit,
         (':', _) => Key::Line,
+        ('?', _) => Key::Help,
         (' ' | '\r', false) => Key::More,
         ('w', false) => Key::Rest,
         _ => return None,
     })
 }
 
-/// What can be answered, a line each.
+/// What can be answered, in as few rows of this width as it takes. The rules stand there whole: they are what `s` and `k` allow.
+pub(crate) fn short(question: &ApprovalQuestion, asker: Asker, by: By, columns: usize) -> Vec<String> {
+    let rules = rules(question, asker);
+    let given = |key: &'static str, line: &'static str| if by == By::Key { key } else { line };
+    let mut keys = vec!["y yes", "n no"];
+    keys.extend((by == By::Key).then_some("r reason"));
+    let last = [given("e edit", "e {…} edited"), "? more"];
+    let Some(rules) = rules else {
+        keys.extend(last);
+        return packed(&keys, columns);
+    };
+    let later = if question.subject.paths().is_some() { ", also every later change" } else { "" };
+    let about = format!("s session, k keep {rules}{later}");
+    let mut one = keys.clone();
+    one.extend([last[0], &*about, last[1]]);
+    if let [row] = &packed(&one, columns)[..] {
+        return vec![row.clone()];
+    }
+    keys.extend(["s session", "k keep"]);
+    keys.extend(last);
+    let mut rows = wrapped(&format!("  s and k allow {rules}{later}"), columns);
+    rows.extend(packed(&keys, columns));
+    rows
+}
+
+/// The rules that are offered, for people. None where there are none, and where a hook asks, whom no rule answers.
+fn rules(question: &ApprovalQuestion, asker: Asker) -> Option<String> {
+    let rules: Vec<String> = offered(question).iter().map(|rule| format!("`{}`", inline(&rule.to_string()))).collect();
+    (asker == Asker::Policy && !rules.is_empty()).then(|| rules.join(", "))
+}
+
+/// Each of them whole in a row, as many in one as have room.
+fn packed(keys: &[&str], columns: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for key in keys {
+        match rows.last_mut() {
+            Some(row) if row.width() + key.width() + BETWEEN.len() <= columns => *row += &format!("{BETWEEN}{key}"),
+            _ => rows.push(format!("{BETWEEN}{key}")),
+        }
+    }
+    rows
+}
+
+/// What each answer means, a line each.
 pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str, by: By) -> Vec<String> {
     let tool = inline(&question.call.name);
     let mut lines = vec![String::from(match by {
@@ -100,8 +148,7 @@ pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str, 
     if asker == Asker::Hook {
         return lines;
     }
-    let rules: Vec<String> = offered(question).iter().map(|rule| format!("`{}`", inline(&rule.to_string()))).collect();
-    let rules = rules.join(", ");
+    let rules = rules(question, asker).unwrap_or_default();
     let (keep, own) = match by {
         By::Line => ("k", "s RULE"),
         By::Key => (":k", ":s RULE"),
@@ -163,6 +210,7 @@ pub(crate) fn read_unseen(line: &str, question: &ApprovalQuestion, asker: Asker)
     }
 }
 
+const BETWEEN: &str = "  ";
 /// How to see the rest.
 pub(crate) const TO_SEE_MORE: &str = "Enter shows more, `rest` shows all of it, n REASON = no";
 pub(crate) const TO_SEE_MORE_BY_KEY: &str = "Space shows more, w shows the whole, n = no, and stop";
@@ -204,7 +252,7 @@ mod tests {
         let asks = |door| {
             let walls = Walls::Opened(Opening { doors: vec![door], reason: "r".into() });
             let (text, plain) = (String::from("make x"), Some(vec![String::from("make x")]));
-            about("bash", Subject::Command { text, plain, carries_over: false, walls })
+            about("bash", Subject::Command { text, plain, carries_over: false, beyond_reading: None, walls })
         };
         for (door, rule) in [(Door::Network, true), (Door::Outside, true), (Door::Write("/x".into()), false)] {
             let question = asks(door);
@@ -268,5 +316,46 @@ mod tests {
         assert!(read("s", &command("$(x)", None), Asker::Policy).is_err());
         // A tool as a whole covers what no pattern could.
         assert!(read("s bash", &command("$(x)", None), Asker::Policy).is_ok());
+    }
+
+    /// Short where it can be, and whatever the width: every key stands in a row, whole, and the rules that are offered.
+    #[test]
+    fn what_can_be_answered_takes_few_rows() {
+        let push = command("git push", Some(&["git push"]));
+        let short = |question: &ApprovalQuestion, asker, columns| short(question, asker, By::Key, columns);
+        assert_eq!(
+            short(&push, Asker::Policy, 80),
+            ["  y yes  n no  r reason  e edit  s session, k keep `bash(git push:*)`  ? more"]
+        );
+        assert_eq!(
+            short(&paths(&["src/a.rs"]), Asker::Policy, 80),
+            [
+                "  s and k allow `edit_file(src/a.rs)`, also every later change",
+                "  y yes  n no  r reason  s session  k keep  e edit  ? more"
+            ]
+        );
+        assert_eq!(short(&push, Asker::Hook, 80), ["  y yes  n no  r reason  e edit  ? more"]);
+        assert_eq!(short(&command("$(x)", None), Asker::Policy, 80), ["  y yes  n no  r reason  e edit  ? more"]);
+        assert_eq!(
+            short(&push, Asker::Policy, 40),
+            ["  s and k allow `bash(git push:*)`", "  y yes  n no  r reason  s session", "  k keep  e edit  ? more"]
+        );
+        for columns in 12..120 {
+            let rows = short(&push, Asker::Policy, columns);
+            assert!(rows.iter().all(|row| row.width() <= columns), "{columns}: {rows:?}");
+            let all = rows.join("");
+            assert!(
+                ["y yes", "n no", "r reason", "s session", "k keep", "e edit", "? more"]
+                    .iter()
+                    .all(|key| all.contains(key))
+            );
+        }
+        let lines = choices(&push, Asker::Policy, "config.toml", By::Key).join("\n");
+        assert!(
+            ["y = yes", "n = no", "r = no", "e = edit", "s = yes", "k = ", "a = yes"]
+                .iter()
+                .all(|key| lines.contains(key)),
+            "{lines}"
+        );
     }
 }

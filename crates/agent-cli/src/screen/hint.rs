@@ -56,7 +56,9 @@ pub(crate) fn resume_command(id: &str, options: &Options, raise: Option<&Raise>)
 /// What of the options restricts.
 fn restrictions(options: &Options) -> Vec<(&'static str, String)> {
     let number = |limit: Option<u64>| limit.map(|limit| limit.to_string());
-    let mode = options.permission_mode.filter(|mode| PermissionMode::from(*mode) != PermissionMode::Bypass);
+    // The session keeps its mode; only one that is stricter than usual is said again.
+    let is_said = |mode: PermissionMode| !matches!(mode, PermissionMode::Bypass | PermissionMode::Default);
+    let mode = options.permission_mode.filter(|mode| is_said((*mode).into()));
     let sandbox = options.sandbox.filter(|sandbox| *sandbox != Sandbox::Off);
     let name = |value: Option<PossibleValue>| value.map(|value| value.get_name().to_owned());
     let single = [
@@ -119,6 +121,8 @@ mod tests {
             "agent resume one --permission-mode plan --sandbox read-only --max-turns 7 --max-budget-usd 0.5 --max-total-tokens 9 \
              --max-tool-calls 8 --max-wall-time 90000ms --deny 'bash(rm:*)' --deny edit_file"
         );
+        let usual = command(&["--permission-mode", "default"]);
+        assert_eq!(usual, "agent resume one", "what holds without a flag needs none");
         assert_eq!(
             command(&["--permission-mode", "bypass", "--sandbox", "off", "--allow", "bash"]),
             "agent resume one"

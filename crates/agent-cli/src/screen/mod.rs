@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod approver;
+pub(crate) mod attached;
 pub(crate) mod change;
 pub(crate) mod choose;
 pub(crate) mod confirm;
@@ -11,6 +12,7 @@ pub(crate) mod folded;
 pub(crate) mod hint;
 pub(crate) mod job_control;
 pub(crate) mod keys;
+pub(crate) mod letters;
 pub(crate) mod lines;
 pub(crate) mod markdown;
 pub(crate) mod offered;

@@ -141,7 +141,7 @@ mod tests {
             let walls = Walls::Opened(Opening { doors: doors.to_vec(), reason: "r".into() });
             let plain = Some(vec!["git fetch origin".to_owned(), "head -3".to_owned()]);
             let text = "git fetch origin | head -3".to_owned();
-            about("bash", Subject::Command { text, plain, carries_over: false, walls })
+            about("bash", Subject::Command { text, plain, carries_over: false, beyond_reading: None, walls })
         };
         let shown = |doors: &[Door]| offered(&asks(doors)).iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(shown(&[Door::Network]), ["bash+network(git fetch:*)", "bash+network(head:*)"]);
@@ -190,6 +190,7 @@ mod tests {
             text: "cd a && ls".into(),
             plain: Some(vec!["cd a".into(), "ls".into()]),
             carries_over: true,
+            beyond_reading: None,
             walls: Walls::Usual,
         };
         assert_eq!(shown(&about("bash", carried)), ["bash(cd a && ls)"]);

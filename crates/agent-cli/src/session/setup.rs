@@ -37,7 +37,7 @@ use agent_git::{HooksConfig, Identity, RepositoryHooks};
 use agent_hooks::{Formatters, Runs, UserHooks};
 use agent_runner::journal::{FileJournal, Reopened, SessionStore};
 use agent_runner::{Builder, Handle, Notices, Runner};
-use agent_tools::{Workspace, signal_tool, standard_tools};
+use agent_tools::{BackgroundCommands, Workspace, signal_tool, standard_tools_seen};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,6 +61,8 @@ pub(crate) struct Opened {
     pub(crate) reached: Option<(LimitReached, Raise)>,
     /// Is told where turns begin, for `agent undo`.
     pub(crate) repository: Arc<RepositoryHooks>,
+    /// What its tools run in the background.
+    pub(crate) background: BackgroundCommands,
 }
 
 /// A session as it was left.
@@ -96,7 +98,7 @@ pub(crate) fn open(
     let with_signal = !is_attended || !commitments.is_empty();
     clear_leftovers(settings.is_quiet);
     let reach = chosen.reach;
-    let Made { builder, model, tool_names, processes, repository, users } =
+    let Made { builder, model, tool_names, processes, repository, users, background } =
         make(settings, options, chosen, approver, with_signal)?;
     let kept = Kept::find(settings, options)?;
     let mut config = builder.effective_config();
@@ -146,6 +148,7 @@ pub(crate) fn open(
         unfinished,
         was_unfinished,
         repository,
+        background,
     })
 }
 
@@ -226,6 +229,7 @@ struct Made {
     processes: Processes,
     repository: Arc<RepositoryHooks>,
     users: Arc<UserHooks>,
+    background: BackgroundCommands,
 }
 
 fn make(
@@ -255,7 +259,7 @@ fn make(
         Some(sandbox) => commands.in_sandbox(sandbox.clone()),
         None => commands,
     };
-    let mut tools = standard_tools(&workspace, processes.clone());
+    let (mut tools, background) = standard_tools_seen(&workspace, processes.clone());
     tools.extend(activate_skill(&settings.skills));
     tools.extend(with_signal.then(signal_tool));
     let users = users_hooks(settings, &own, &processes)?;
@@ -295,7 +299,7 @@ fn make(
     if let Some(approver) = approver {
         builder = builder.approver(approver);
     }
-    Ok(Made { builder, model, tool_names, processes, repository, users })
+    Ok(Made { builder, model, tool_names, processes, repository, users, background })
 }
 
 /// What is to run in a sandbox by the user's own word is not left out.

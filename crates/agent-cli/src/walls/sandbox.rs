@@ -18,7 +18,7 @@ use agent_exec::{
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The sandbox of a session, and a word about it. None where none is wanted; or where none can be had, the user insists on none, and sits
 /// at the prompt.
@@ -52,7 +52,10 @@ pub(crate) fn for_session(
             check_hidden(&sandbox, &asked)?;
             whole_home::check_held(&sandbox, &place.git, options, seat)?;
             if !options.quiet {
-                say(&escaped(&format!("agent: sandbox: {sandbox}")));
+                match seat {
+                    Seat::Interactive => tell_shortly(&sandbox, access),
+                    Seat::Headless | Seat::Looking => say(&escaped(&format!("agent: sandbox: {sandbox}"))),
+                }
                 if access == Access::WorkspaceWrite && seat != Seat::Looking {
                     hard_links::tell(place.directory);
                 }
@@ -83,6 +86,20 @@ fn without(why: &Unavailable, insists: bool, seat: Seat) -> Result<(), Failure> 
 }
 
 /// What somebody asked for by name is hidden, or nothing runs.
+/// One row, and once in a program: `/permissions` has the whole text.
+fn tell_shortly(sandbox: &Sandbox, access: Access) {
+    static TOLD: Mutex<String> = Mutex::new(String::new());
+    let workspace = if access == Access::WorkspaceWrite { "the workspace" } else { "temporary files" };
+    let weaker = if sandbox.weaknesses().is_empty() { "" } else { "; weaker than it could be, see /permissions" };
+    let name = sandbox.mechanism().name();
+    let text = format!("agent: sandbox: commands write only to {workspace}, no network ({name}){weaker}");
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if *told != text {
+        say(&escaped(&text));
+        *told = text;
+    }
+}
+
 fn check_hidden(sandbox: &Sandbox, asked: &[PathBuf]) -> Result<(), Failure> {
     let open = sandbox.not_hidden();
     let is_open = |asked: &&PathBuf| asked.canonicalize().is_ok_and(|asked| open.contains(&asked));

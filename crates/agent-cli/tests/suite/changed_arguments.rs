@@ -45,6 +45,24 @@ fn arguments_that_a_person_changed() {
     assert!(journal.contains("other.txt"));
 }
 
+/// What was refused is what the person made of the call, and that is what the row says.
+#[test]
+fn a_changed_call_that_is_refused_is_shown_as_it_was_changed() {
+    let model = writes();
+    let scratch = Scratch::new();
+    let mut command = scratch.agent(&["--deny", "write_file(other.txt)"]);
+    let mut running = Running::start(command.args(model.flags(Wire::Anthropic)));
+    running.write("go\n");
+    running.wait_for("allow this call?");
+    running.write("e {\"path\":\"other.txt\",\"content\":\"other\\n\"}\n");
+    running.wait_for("Done.");
+    running.close_stdin();
+    let ended = running.end();
+    assert!(!scratch.work("other.txt").exists() && !scratch.work("new.txt").exists());
+    let err = &ended.assert_code(0).err;
+    assert!(err.contains("• write_file other.txt\n") && !err.contains("• write_file new.txt"), "{err}");
+}
+
 #[test]
 fn arguments_that_are_confirmed_as_they_were_are_not_told_as_changed() {
     let model = writes();

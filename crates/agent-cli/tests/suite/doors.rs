@@ -208,6 +208,8 @@ fn a_question_shows_what_is_opened_and_why_and_yes_holds_for_this_call() {
     running.wait_for("the sandbox: network]");
     running.wait_for("sandbox.reason: the task needs it");
     running.wait_for("asked because it asks to use the network, and what listens on this machine");
+    running.wait_for("? more");
+    running.write("?\n");
     running.wait_for("RULE");
     running.write("a\n");
     running.wait_for("this call opens the sandbox");

@@ -35,6 +35,7 @@ mod prompt;
 mod providers;
 mod pty;
 mod pty_back;
+mod pty_beside;
 mod pty_keys;
 mod pty_queue;
 mod resumed;

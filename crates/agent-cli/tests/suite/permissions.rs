@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// The last line of a question, however it is put.
-const ASKED: &str = "a = yes, and allow every call of";
+const ASKED: &str = "  ? more";
 
 fn write(path: &str) -> Step {
     Step::call("write_file", json!({"path": path, "content": "two\n"}))
@@ -60,6 +60,7 @@ fn an_answer_for_the_session_covers_what_it_was_about() {
     assert!(scratch.work("b.txt").exists() && !scratch.work("c.txt").exists());
     // It holds when the session goes on, and for no other session.
     for (arguments, is_asked) in [(&["--continue"][..], false), (&[], true)] {
+        let _ = fs::remove_file(scratch.work("b.txt"));
         let model = Model::script([write("b.txt"), Step::text("So be it.")]);
         let mut running = prompt(&scratch, &model, arguments);
         running.write("again\n");

@@ -147,3 +147,59 @@ fn a_signal_at_a_question_leaves_the_terminal_as_it_was() {
         }
     }
 }
+
+/// The call, why it is asked about, and one row of keys; what they mean is shown where it is asked for.
+#[test]
+fn a_question_is_short_and_explains_itself_when_asked() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::call("bash", json!({"command": "touch made.txt"})), Step::text("So be it.")]);
+    let Some(mut running) = at_the_prompt(&scratch, &model) else { return };
+    running.write("go\r");
+    running.wait_for("answer: ");
+    let screen = running.screen();
+    let from = screen.find("allow this call?").unwrap();
+    let question: Vec<&str> = screen[from..].lines().take_while(|row| !row.contains("answer:")).collect();
+    assert_eq!(
+        question,
+        [
+            "allow this call? bash touch made.txt",
+            "  command: touch made.txt",
+            "  asked because `touch` is not among the commands that only read",
+            "  s and k allow `bash(touch made.txt)`",
+            "  y yes  n no  r reason  s session  k keep  e edit  ? more",
+        ],
+        "{screen}"
+    );
+    running.write("?");
+    running.wait_for("a = yes, and allow every call of bash in this session");
+    running.write("\r");
+    running.write("x");
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(!scratch.work("made.txt").exists(), "neither Enter nor another key is an answer");
+    running.write("y");
+    at_rest_after(&running, "So be it.");
+    assert!(scratch.work("made.txt").exists());
+    running.write("\x04");
+    running.end().assert_code(0);
+}
+
+#[test]
+fn an_edit_that_cannot_succeed_is_not_asked_about() {
+    let scratch = Scratch::new();
+    scratch.write("a.txt", "one\ntwo\n");
+    let edit = |old: &str| Step::call("edit_file", json!({"path": "a.txt", "old_string": old, "new_string": "x"}));
+    let model = Model::script([edit("absent"), edit("one"), Step::text("So be it.")]);
+    let Some(mut running) = at_the_prompt(&scratch, &model) else { return };
+    running.write("go\r");
+    running.wait_for("answer: ");
+    let screen = running.screen();
+    assert_eq!(screen.matches("allow this call?").count(), 1, "{screen}");
+    assert!(screen.contains("`old_string` is not in the file"), "{screen}");
+    running.write("y");
+    at_rest_after(&running, "So be it.");
+    assert_eq!(scratch.read("a.txt"), "x\ntwo\n");
+    let told = model.requests()[1].body["messages"].to_string();
+    assert!(told.contains("`old_string` is not in the file"), "{told}");
+    running.write("\x04");
+    running.end().assert_code(0);
+}

@@ -85,10 +85,50 @@ fn changes_are_shown_and_undone() {
     running.write("/undo 1 2\r");
     running.wait_for("has to be a number above zero");
     running.write("/undo\r");
-    running.wait_for("one turn undone");
+    running.wait_for("took back 1 turn of this session (\"first\")");
     assert!(!scratch.work("new.txt").exists());
     assert_eq!(scratch.read("old.txt"), "one\ntwo\n");
     assert_eq!(model.requests().len(), 4, "the model was asked nothing");
+    quit(running);
+}
+
+/// A turn is one of this session: another session's stays, and is named; each further `/undo` goes one turn further back.
+#[test]
+fn undo_takes_back_turns_of_this_session_alone() {
+    let scratch = Scratch::repository();
+    let first = Model::script([write("other.txt", "theirs\n"), Step::text("Made.")]);
+    scratch.run(&first, &["-p", "make the other file", "--permission-mode", "accept-edits"]).assert_code(0);
+    let edit = |old: &str, new: &str| {
+        Step::call("edit_file", json!({"path": "new.txt", "old_string": old, "new_string": new}))
+    };
+    let steps = [
+        Step::text("To the first."),
+        write("new.txt", "one\n"),
+        Step::text("Second."),
+        edit("one", "two"),
+        Step::text("Third."),
+    ];
+    let model = Model::script(steps);
+    let Some(mut running) = at_rest(&scratch, &model, "--permission-mode accept-edits") else { return };
+    running.write("/undo\r");
+    running.wait_for("this session has changed no files");
+    running.wait_for("(\"make the other file\")");
+    running.wait_for("`agent undo` in a shell takes it back");
+    assert_eq!(scratch.read("other.txt"), "theirs\n");
+    for (message, answer) in [("write it", "Second."), ("edit it", "Third.")] {
+        running.write(&format!("{message}\r"));
+        at_rest_after(&running, answer);
+    }
+    assert_eq!(scratch.read("new.txt"), "two\n");
+    running.write("/undo\r");
+    running.wait_for("took back 1 turn of this session (\"edit it\")");
+    assert_eq!(scratch.read("new.txt"), "one\n");
+    running.write("/undo\r");
+    running.wait_for("took back 1 turn of this session (\"write it\")");
+    assert!(!scratch.work("new.txt").exists());
+    running.write("/undo\r");
+    running.wait_for("every turn of this session that changed files is taken back already");
+    assert_eq!(scratch.read("other.txt"), "theirs\n");
     quit(running);
 }
 

@@ -23,6 +23,23 @@ fn an_open_pipe_is_not_waited_for_when_there_is_a_prompt() {
     }
 }
 
+/// Whoever waits for the end of a pipe sees that.
+#[test]
+fn an_input_that_has_begun_is_read_to_its_end_and_a_long_wait_is_said() {
+    let model = Model::script([Step::text("Hi.")]);
+    let scratch = Scratch::new();
+    let mut command = scratch.run_command(&model, &["-p", "explain this"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = Running::start_fed(&mut command, Stdio::piped());
+    running.write("the first line\n");
+    running.wait_for("reading the task from standard input to its end");
+    running.write("the last line\n");
+    running.close_stdin();
+    running.end().assert_code(0);
+    let said = model.last_body()["messages"][0].to_string();
+    assert!(said.contains("explain this") && said.contains("the first line\\nthe last line"), "{said}");
+}
+
 #[test]
 fn standard_input_is_joined_to_the_prompt() {
     for (input, is_joined) in [("error: line 1\nerror: line 2\n", true), ("", false), (" \n", false)] {

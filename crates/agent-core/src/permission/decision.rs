@@ -2,7 +2,8 @@
 
 use super::{PermissionMode, Rule};
 use crate::conversation::CallId;
-use crate::tool::Opening;
+use crate::protected;
+use crate::tool::{Opening, Subject};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -71,6 +72,22 @@ impl Decision {
             (Self::Run(_), Basis::Person(said)) if said.is_empty() => String::from("the user allowed it"),
             (Self::Run(_), Basis::Person(said)) => format!("the user allowed it: {said}"),
             (_, basis) => basis.to_string(),
+        }
+    }
+
+    /// Why a person is asked, with what the tool says about the call: the mode alone would say the same of every call.
+    #[must_use]
+    pub fn question(&self, tool: &str, subject: &Subject) -> String {
+        let (Self::Ask(Basis::Mode(mode)), subject) = (self, subject) else { return self.reason(tool) };
+        match subject {
+            Subject::Command { beyond_reading: Some(why), .. } => why.clone(),
+            Subject::Files { paths, .. } | Subject::Paths(paths) => {
+                match paths.iter().find(|path| protected::is_instructions(path)) {
+                    Some(path) => format!("later sessions read `{path}` as instructions"),
+                    None => format!("in mode `{mode}` changes of files are asked about"),
+                }
+            }
+            Subject::None | Subject::Command { .. } | _ => self.reason(tool),
         }
     }
 

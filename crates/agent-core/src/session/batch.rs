@@ -146,6 +146,19 @@ impl Batch {
         self.calls.iter().filter_map(|open| by_call.remove(&open.call.id)).collect()
     }
 
+    /// Why a call would fail, as a reason to put no question about it: unless a call before it may change that.
+    fn foreseen(&self, at: usize, fact: &CallFacts) -> Option<String> {
+        let Finding::Runnable(inspection) = &fact.finding else { return None };
+        let paths = inspection.subject.paths()?;
+        let may_change_that = |open: &OpenCall| match open.subject.paths() {
+            Some(earlier) => earlier.iter().any(|path| paths.contains(path)),
+            None => open.effect == Effect::Changes,
+        };
+        let before = self.calls.get(..at)?;
+        let is_as_found = !before.iter().any(|open| open.may_run() && may_change_that(open));
+        fact.foreseen.clone().filter(|_| is_as_found)
+    }
+
     /// Decides about a call, unless it is answered already, and notes the ruling. Returns the denial.
     pub(super) fn decide(
         &mut self,
@@ -154,6 +167,7 @@ impl Batch {
         permissions: &Permissions,
         rulings: &mut Vec<Ruling>,
     ) -> Option<Denial> {
+        let foreseen = self.foreseen(at, &fact);
         let open = self.calls.get_mut(at).filter(|open| open.status == Status::New)?;
         match fact.finding {
             Finding::Runnable(inspection) => {
@@ -163,12 +177,16 @@ impl Batch {
                 let decision = permissions.decide(&open.call.name, &inspection, &fact.verdict);
                 (open.effect, open.subject) = (inspection.effect, inspection.subject);
                 let denial = match &decision {
+                    Decision::Ask(_) if foreseen.is_some() => {
+                        foreseen.into_iter().for_each(|message| open.answer(message, Counts::Failure));
+                        return None;
+                    }
                     Decision::Run(_) => {
                         open.status = Status::Cleared;
                         None
                     }
                     Decision::Ask(_) => {
-                        open.status = Status::Asked(decision.reason(&open.call.name));
+                        open.status = Status::Asked(decision.question(&open.call.name, &open.subject));
                         None
                     }
                     Decision::Deny(basis) => Some(open.deny(basis, Counts::Failure)),

@@ -8,7 +8,7 @@ use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, CommitmentI
 use agent_core::llm::{Delta, LlmError, LlmErrorFacts, LlmErrorKind, LlmResponse, RateLimit, RawCall, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
 use agent_core::session::{Event, ModelConfig, SessionConfig, Ticket};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome, ToolSpec};
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Subject, ToolOutcome, ToolSpec, Walls};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -53,6 +53,13 @@ fn facts() -> Vec<CallFacts> {
         runnable(Subject::Paths(vec![text()])),
         runnable(Subject::Files { paths: vec![text()], families: vec![text()], akin: vec![text()] }),
         runnable(Subject::command(text(), Some(vec![text()]))),
+        runnable(Subject::Command {
+            text: text(),
+            plain: None,
+            carries_over: false,
+            beyond_reading: Some(text()),
+            walls: Walls::Usual,
+        }),
         Finding::UnknownTool { message: text() },
         Finding::InvalidArguments { message: text() },
     ];
@@ -60,6 +67,7 @@ fn facts() -> Vec<CallFacts> {
     let facts = findings.into_iter().zip(verdicts.into_iter().cycle());
     facts
         .map(|(finding, verdict)| CallFacts {
+            foreseen: Some(text()),
             call: CallId::new("c1"),
             finding,
             verdict,

@@ -18,6 +18,11 @@ pub(super) fn only_reads(words: &[String]) -> bool {
     }
 }
 
+/// Whether a program does one thing or another as its first argument says.
+pub(super) fn has_trades(program: &str) -> bool {
+    program == "git"
+}
+
 /// Whether a sub-command of git only shows what is recorded. What its configuration has it run to show that, such as a filter, is held
 /// like the rest.
 fn git_only_reads(arguments: &[String]) -> bool {

@@ -1,6 +1,7 @@
 //! Hostile contents: sizes, line ends, encodings, stale states.
 
 use crate::support::Bench;
+use agent_types::conversation::Arguments;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
@@ -173,4 +174,43 @@ async fn what_changed_behind_the_models_back_is_not_overwritten() {
     let made = bench.call("write_file", json!({"path": "new/deep/file", "content": "y\n"})).await;
     assert_eq!(made.changed_paths, ["new/deep/file"]);
     bench.ok("write_file", json!({"path": "new/deep/file", "content": "z\n"})).await;
+}
+
+/// A person is not asked about an edit that cannot succeed: the tool knows that before, without changing anything.
+#[tokio::test]
+async fn an_edit_that_cannot_succeed_is_foreseen() {
+    let bench = Bench::new();
+    bench.write("a.txt", "one\ntwo\ntwo\n");
+    let foreseen =
+        |tool: &str, arguments: Value| bench.tool(tool).foresee(&Arguments::parse(&arguments.to_string()).unwrap());
+    let edit = |old: &str| json!({"path": "a.txt", "old_string": old, "new_string": "x"});
+    let patch = |sections: &str| json!({"patch": format!("*** Begin Patch\n{sections}\n*** End Patch")});
+    let unseen = json!({"path": "a.txt", "content": "x"});
+    for (tool, arguments, expected) in [
+        ("edit_file", edit("absent"), Some("not in the file")),
+        ("edit_file", edit("two"), Some("2")),
+        ("edit_file", edit("one"), None),
+        ("edit_file", json!({"path": "nowhere.txt", "old_string": "a", "new_string": "b"}), Some("nowhere.txt")),
+        ("write_file", unseen.clone(), Some("a.txt")),
+        ("write_file", json!({"path": "new.txt", "content": "x"}), None),
+        ("apply_patch", patch("*** Update File: a.txt\n one\n-three"), Some("nothing was changed")),
+        ("apply_patch", patch("*** Add File: a.txt\n+x"), Some("exists")),
+        ("apply_patch", patch("*** Delete File: nowhere.txt"), Some("nowhere.txt")),
+        ("apply_patch", patch("*** Update File: a.txt\n-one\n+1"), None),
+        ("bash", json!({"command": "false"}), None),
+        ("read_file", json!({"path": "nowhere.txt"}), None),
+    ] {
+        let found = foreseen(tool, arguments.clone());
+        let fits = match (&found, expected) {
+            (Some(found), Some(expected)) => found.contains(expected),
+            (found, expected) => found.is_none() && expected.is_none(),
+        };
+        assert!(fits, "{tool} {arguments}: {found:?}");
+    }
+    assert_eq!(bench.content("a.txt"), b"one\ntwo\ntwo\n");
+    bench.ok("read_file", json!({"path": "a.txt"})).await;
+    assert_eq!(foreseen("write_file", unseen), None);
+    std::thread::sleep(Duration::from_millis(20));
+    bench.write("a.txt", "changed meanwhile\n");
+    assert!(foreseen("edit_file", edit("changed")).unwrap().contains("changed since"), "another has changed it");
 }

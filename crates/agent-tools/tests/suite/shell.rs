@@ -100,9 +100,36 @@ async fn a_deleted_directory_is_said() {
 async fn rules_see_the_plain_commands() {
     let bench = Bench::new();
     let subject = |command: &str| bench.inspect("bash", &json!({"command": command})).unwrap().subject;
-    let expected = Subject::command("git status && ls".into(), Some(vec!["git status".into(), "ls".into()]));
-    assert_eq!(subject("git status && ls"), expected);
+    let plain = |command: &str| match subject(command) {
+        Subject::Command { plain, .. } => plain,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(plain("git status && ls"), Some(vec!["git status".into(), "ls".into()]));
     assert!(matches!(subject("ls $(rm x)"), Subject::Command { plain: None, .. }));
+}
+
+/// A person who is asked about a command reads what about it is not known to be harmless.
+#[tokio::test]
+async fn a_command_that_is_asked_about_says_why() {
+    let bench = Bench::new();
+    let why = |command: &str| match bench.inspect("bash", &json!({"command": command})).unwrap().subject {
+        Subject::Command { beyond_reading, .. } => beyond_reading,
+        other => panic!("{other:?}"),
+    };
+    for (command, expected) in [
+        ("curl https://example.com", Some("`curl` is not among the commands that only read")),
+        ("git push && git push -f", Some("`git push` is not among the commands that only read")),
+        ("rm a; mv b c", Some("`rm`, `mv` are not among the commands that only read")),
+        ("rm a; mv b c; cp d e; ln f g", Some("`rm`, `mv`, `cp` and 1 more are not among the commands that only read")),
+        ("ls $(rm x)", Some("it is more than plain commands, so it is not known what it does")),
+        ("sleep 1", None),
+    ] {
+        assert_eq!(why(command).as_deref(), expected, "{command}");
+    }
+    let long = bench.inspect("bash", &json!({"command": "sleep 1", "run_in_background": true})).unwrap().subject;
+    assert!(
+        matches!(long, Subject::Command { beyond_reading: Some(why), .. } if why == "it may run for more than two minutes")
+    );
 }
 
 /// Waiting is harmless as long as somebody waits for it: in the background, or for many minutes, it takes a place that others need.

@@ -22,6 +22,8 @@ pub(crate) struct Bench {
     pub(crate) progress: Arc<Heard>,
     /// Deny rules that hold for every call.
     pub(crate) deny: Vec<Rule>,
+    /// Whether something else changes the files meanwhile, so that nothing can be foreseen.
+    pub(crate) is_restless: bool,
 }
 
 impl Bench {
@@ -44,7 +46,16 @@ impl Bench {
     pub(crate) fn of(outside: tempfile::TempDir, root: PathBuf, workspace: Workspace) -> Self {
         let workspace = Arc::new(workspace);
         let tools = standard_tools(&workspace, Processes::new());
-        Self { outside, root, workspace, tools, switch: Switch::new(), progress: Arc::default(), deny: Vec::new() }
+        Self {
+            outside,
+            root,
+            workspace,
+            tools,
+            switch: Switch::new(),
+            progress: Arc::default(),
+            deny: Vec::new(),
+            is_restless: false,
+        }
     }
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
@@ -89,7 +100,18 @@ impl Bench {
             exclusions: self.exclusions(tool, &call.arguments),
             effect,
         };
-        self.tool(tool).run(&call, &context).await
+        let foreseen = self.tool(tool).foresee(&call.arguments).filter(|_| self.switch_is_off() && !self.is_restless);
+        let outcome = self.tool(tool).run(&call, &context).await;
+        // Whatever a test is about: what is foreseen is what happens.
+        if let Some(foreseen) = foreseen {
+            assert_eq!((outcome.status, &outcome.content), (ToolStatus::Failed, &foreseen), "{arguments}");
+        }
+        outcome
+    }
+
+    fn switch_is_off(&self) -> bool {
+        use agent_types::ports::CancelSignal as _;
+        !self.switch.is_cancelled()
     }
 
     /// What the policy would have a call leave out.

@@ -199,7 +199,7 @@ impl Rule {
             Subject::Paths(paths) | Subject::Files { paths, .. } => {
                 !paths.is_empty() && paths.iter().all(|path| glob::matches(of_files(pattern), path))
             }
-            Subject::Command { plain: Some(plain), text, carries_over, walls: _ } => {
+            Subject::Command { plain: Some(plain), text, carries_over, beyond_reading: _, walls: _ } => {
                 let each = || !carries_over && plain.iter().all(|command| command_matches(pattern, command));
                 !plain.is_empty() && (text == pattern || each())
             }

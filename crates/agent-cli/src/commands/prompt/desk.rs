@@ -214,7 +214,8 @@ impl Screen {
             (true, false) => Doing::Works,
         };
         let is_ready = self.ready().is_none();
-        let waiting = self.waiting.rows(!is_asked);
+        let mut waiting = self.waiting.rows(!is_asked);
+        waiting.extend(super::status::background(&self.background.running()));
         let Some(desk) = self.desk.as_mut() else { return };
         if is_asked {
             desk.choosing = None;

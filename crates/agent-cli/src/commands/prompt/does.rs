@@ -4,6 +4,7 @@ use super::Screen;
 use super::custom::Custom;
 use super::desk::{EDITING_HELP, HELP, KEY_COLUMNS};
 use super::registry::{self, Builtin, Meant, When};
+use crate::screen::attached::{Attached, with_files};
 use crate::screen::choose::Chooser;
 use crate::screen::terminal::{clean, inline};
 use crate::session::limits::{next_raise, raised};
@@ -21,7 +22,10 @@ impl Screen {
         }
         let customs = self.customs.clone();
         match registry::meant(line, &customs) {
-            Meant::Message => self.handle.input(line),
+            Meant::Message => {
+                let message = self.with_files(line);
+                self.handle.input(message);
+            }
             Meant::Custom(custom, argument) => self.use_custom(line, custom, argument),
             Meant::Builtin(builtin, argument) => return self.command(line, builtin, argument),
             Meant::Unknown(near) => {
@@ -31,6 +35,16 @@ impl Screen {
             }
         }
         false
+    }
+
+    /// A message with the files that it names, which are said. What a pipe holds may be of anybody, and names none.
+    pub(super) fn with_files(&mut self, line: &str) -> String {
+        if !self.is_typed {
+            return line.to_owned();
+        }
+        let Attached { message, notes } = with_files(line, &self.directory);
+        notes.iter().for_each(|note| self.view.tell(&format!("  {note}")));
+        message
     }
 
     /// The text of a command in a file goes to the agent; one of the repository's not before it was seen whole.

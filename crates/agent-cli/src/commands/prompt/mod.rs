@@ -18,6 +18,7 @@ mod sitting;
 mod status;
 mod waiting;
 
+use crate::commands::sessions::Undos;
 use crate::config::settings::Settings;
 use crate::model::effort::{Reach, Wish};
 use crate::screen::approver::Question;
@@ -36,6 +37,7 @@ use agent_core::permission::{Basis, Decision, Ruling};
 use agent_core::session::{Outcome, OutcomeKind, SessionConfig};
 use agent_git::RepositoryHooks;
 use agent_runner::{Handle, Notice};
+use agent_tools::BackgroundCommands;
 use back::end_of_look;
 use custom::Custom;
 use desk::{Desk, end_of_writing};
@@ -47,6 +49,7 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
@@ -100,6 +103,12 @@ struct Screen {
     /// Commands in files, and the texts of the repository's that were agreed to.
     customs: Vec<Custom>,
     agreed: BTreeSet<String>,
+    /// How often Ctrl-C was pressed while a command of the person's runs.
+    presses: Arc<AtomicU32>,
+    /// What the agent's commands left running.
+    background: BackgroundCommands,
+    /// When turns were taken back here.
+    undos: Undos,
     /// A command that runs. Until its end nothing more is read.
     report: Option<Report>,
     /// Where the person goes on when the session is left for another one.
@@ -141,6 +150,9 @@ impl Screen {
             commitments: Vec::new(),
             customs: Vec::new(),
             agreed: BTreeSet::new(),
+            presses: Arc::default(),
+            background: BackgroundCommands::default(),
+            undos: Undos::default(),
             report: None,
             next: None,
         }
@@ -161,7 +173,7 @@ impl Screen {
         frames.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
             self.refresh();
-            let moves = self.desk.is_some() && !self.is_idle();
+            let moves = self.desk.is_some() && (!self.is_idle() || !self.background.running().is_empty());
             let is_reporting = self.report.is_some();
             let ready = self.ready();
             let (writing, looking) = self.desk.as_mut().map(Desk::begun).unwrap_or_default();
@@ -313,6 +325,7 @@ impl Screen {
         // The person's own editor has the terminal, and what its keys mean.
         // So has a command that runs.
         if self.report.is_some() || self.close_list() || self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
+            self.presses.fetch_add(1, Ordering::Relaxed);
             return false;
         }
         self.desk.iter().for_each(|desk| desk.give_up.paste());

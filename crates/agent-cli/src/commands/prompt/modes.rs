@@ -189,6 +189,10 @@ pub(super) fn permissions(screen: &mut Screen, _: &str) -> bool {
         return false;
     };
     screen.view.tell(&format!("permission mode: {mode}"));
+    match &screen.settings.sandbox {
+        Some(sandbox) => screen.view.tell(&inline(&format!("sandbox: {sandbox}"))),
+        None => screen.view.tell("no sandbox: commands run as you"),
+    }
     let mut told = |word: &str, rules: &[Rule]| {
         for rule in rules {
             screen.view.tell(&format!("{word}  {} (a rule{})", inline(&rule.to_string()), rule.source().phrase()));

@@ -101,14 +101,13 @@ impl Screen {
             (true, true) => now + PAUSE,
             (true, false) => now + DEAD_TIME,
         };
-        let by = if self.desk.is_some() { By::Key } else { By::Line };
+        let by = self.by();
         part(&mut open.sheet).iter().for_each(|(tint, line)| self.put(*tint, line));
         if open.sheet.is_seen() {
             let asked = &open.question;
             self.put(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
-            for line in answer::choices(asked, self.asker(asked), &kept_rules::place(), by) {
-                self.put(Tint::Dim, &line);
-            }
+            let rows = answer::short(asked, self.asker(asked), by, terminal::size().0);
+            rows.iter().for_each(|row| self.put(Tint::Dim, row));
         } else {
             let how = if by == By::Key { answer::TO_SEE_MORE_BY_KEY } else { answer::TO_SEE_MORE };
             self.put(Tint::Bold, &format!("  {}: {how}", open.sheet.how_far()));
@@ -120,6 +119,18 @@ impl Screen {
             open.prompt_at = Some(open.ready);
         }
         self.question = Some(open);
+    }
+
+    const fn by(&self) -> By {
+        if self.desk.is_some() { By::Key } else { By::Line }
+    }
+
+    /// Shows what each answer means, and asks again.
+    fn explain(&mut self, open: Open) {
+        for line in answer::choices(&open.question, self.asker(&open.question), &kept_rules::place(), self.by()) {
+            self.put(Tint::Dim, &line);
+        }
+        self.asked_again(open);
     }
 
     /// From now on an answer counts.
@@ -197,6 +208,7 @@ impl Screen {
             Some(Key::Answer(line)) => return self.answer(line, open),
             Some(Key::More) => return self.show(open, Sheet::next_part),
             Some(Key::Rest) => return self.show(open, Sheet::rest),
+            Some(Key::Help) => return self.explain(open),
             Some(Key::Stop) => return self.stop(),
             Some(Key::Reason) => open.entry = Entry::Reason,
             Some(Key::Line) => open.entry = Entry::Line,
@@ -244,6 +256,7 @@ impl Screen {
         match line {
             "" if !is_seen => return self.show(open, Sheet::next_part),
             "rest" if !is_seen => return self.show(open, Sheet::rest),
+            "?" => return self.explain(open),
             _ => {}
         }
         let read = if is_seen { answer::read } else { answer::read_unseen };

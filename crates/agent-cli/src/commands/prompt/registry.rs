@@ -136,6 +136,14 @@ pub(super) const BUILTINS: &[Builtin] = &[
         run: modes::permissions,
     },
     Builtin {
+        name: "ps",
+        aliases: &[],
+        arguments: "",
+        help: "lists the commands that the agent runs in the background; they end with the session",
+        when: When::Any,
+        run: reports::running,
+    },
+    Builtin {
         name: "quit",
         aliases: &["exit"],
         arguments: "",
@@ -187,7 +195,7 @@ pub(super) const BUILTINS: &[Builtin] = &[
         name: "undo",
         aliases: &[],
         arguments: "[N]",
-        help: "restores the files that the agent changed in its last N turns (1 without N), as `agent undo` does",
+        help: "restores the files that the last N turns of this session changed (1 without N); again, the turn before",
         when: When::AtRest,
         run: reports::undo_turns,
     },

@@ -2,13 +2,14 @@
 //! read, and write what they have to say themselves.
 
 use super::Screen;
-use crate::commands::args::{Trust, Undo};
+use super::status::duration;
+use crate::commands::args::Trust;
 use crate::commands::sessions::args::{Export, ExportFormat, One, Place, Replay};
-use crate::commands::sessions::{self, context, outlook, rename, replay};
-use crate::commands::{trust, undo};
+use crate::commands::sessions::{self, context, outlook, rename, replay, undo_turns_of};
+use crate::commands::trust;
 use crate::failure::Failure;
 use crate::screen::change::Changes;
-use crate::screen::terminal::{Style, Tint, inline};
+use crate::screen::terminal::{Style, Tint, inline, one_line};
 use std::path::PathBuf;
 use tokio::task::JoinHandle;
 
@@ -124,6 +125,18 @@ fn show_change(style: Style, path: &str, old: Option<&[u8]>, new: Option<&[u8]>)
     }
 }
 
+pub(super) fn running(screen: &mut Screen, _: &str) -> bool {
+    let running = screen.background.running();
+    if running.is_empty() {
+        screen.view.tell("no command runs in the background");
+    }
+    for command in running {
+        let age = duration(command.age);
+        screen.view.tell(&format!("{}  {age}  {}", command.id, one_line(&command.command, LONGEST_COMMAND)));
+    }
+    false
+}
+
 pub(super) fn trust_workspace(screen: &mut Screen, argument: &str) -> bool {
     let (yes, revoke) = (argument == "yes", argument == "no");
     if !(yes || revoke || argument.is_empty()) {
@@ -138,9 +151,13 @@ pub(super) fn trust_workspace(screen: &mut Screen, argument: &str) -> bool {
 
 pub(super) fn undo_turns(screen: &mut Screen, argument: &str) -> bool {
     let Some(turns) = number(screen, argument, 1) else { return false };
-    let directory = Some(screen.directory.clone());
     screen.view.end_line();
-    screen.report = Some(tokio::spawn(async move { undo::run(&Undo { turns, directory }).await }));
+    if screen.id.is_empty() {
+        screen.view.tell("this session is not kept, so its turns are not known: `agent undo` in a shell takes the last turn here back");
+        return false;
+    }
+    let (directory, id, undos) = (screen.directory.clone(), screen.id.clone(), screen.undos.clone());
+    screen.report = Some(tokio::spawn(async move { undo_turns_of(&directory, &id, turns, &undos).await }));
     false
 }
 
@@ -157,4 +174,5 @@ fn number(screen: &mut Screen, argument: &str, otherwise: u32) -> Option<u32> {
 }
 
 const NOT_COMMANDS: &str = "what commands changed is not recorded, and not shown";
+const LONGEST_COMMAND: usize = 200;
 const LAST_RECORDS: u32 = 20;

@@ -7,13 +7,23 @@ use crate::screen::choose::Chooser;
 use crate::screen::edit::editor::Input;
 use crate::screen::terminal::{self, inline};
 use std::io;
+use std::sync::Arc;
 
 impl Screen {
     /// Runs a command of the person's, outside of the sandbox: it is the person's own.
     pub(super) fn run_as_person(&mut self, command: &str) {
+        if let Some(program) = needs_terminal(command).filter(|_| self.desk.is_some()) {
+            let (line, program) = (format!("!{command}"), inline(program));
+            return self.not_done(
+                &line,
+                &format!("`{program}` needs the whole terminal, which `!` keeps: Ctrl-Z, then {program}, then `fg` brings you back"),
+            );
+        }
         let (command, directory) = (command.to_owned(), self.directory.clone());
         self.view.end_line();
-        let run = move || terminal::run_for_person(&command, &directory);
+        self.presses = Arc::default();
+        let presses = Arc::clone(&self.presses);
+        let run = move || terminal::run_for_person(&command, &directory, &presses);
         match &mut self.desk {
             Some(desk) => desk.run(tokio::task::spawn_blocking(run)),
             None => {
@@ -41,5 +51,38 @@ impl Screen {
             }
             false
         });
+    }
+}
+
+/// The program of a command that draws on the whole terminal: without it, it would wait for keys that never come.
+fn needs_terminal(command: &str) -> Option<&str> {
+    let is_set = |word: &&str| word.contains('=') || matches!(*word, "sudo" | "exec" | "command" | "env");
+    let program = command.split_whitespace().find(|word| !is_set(word))?;
+    let name = program.rsplit('/').next().unwrap_or(program);
+    FULL_SCREEN.contains(&name).then_some(program)
+}
+
+#[rustfmt::skip]
+const FULL_SCREEN: &[&str] = &[
+    "btop", "emacs", "gitui", "helix", "htop", "hx", "joe", "kak", "lazygit", "less", "mc", "micro", "more", "nano", "nvim", "pico", "ranger",
+    "screen", "tig", "tmux", "top", "vi", "view", "vim", "vimdiff", "zellij",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::needs_terminal;
+
+    #[test]
+    fn programs_that_draw_on_the_terminal_are_known_by_name() {
+        for (command, expected) in [
+            ("vi a.txt", Some("vi")),
+            ("/usr/bin/vim", Some("/usr/bin/vim")),
+            ("EDITOR=x sudo nano /etc/hosts", Some("nano")),
+            ("git log | less", None),
+            ("video.sh", None),
+            ("", None),
+        ] {
+            assert_eq!(needs_terminal(command), expected, "{command}");
+        }
     }
 }

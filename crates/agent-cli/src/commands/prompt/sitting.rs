@@ -146,7 +146,20 @@ impl Sitting {
 
     /// Shows what session this is and where it stands.
     fn shown(&mut self, opened: Opened, settings: &Arc<Settings>) -> (Screen, Runner, agent_runner::Notices) {
-        let Opened { runner, handle, notices, id, model, reach, before, repository, unfinished, reached, .. } = opened;
+        let Opened {
+            runner,
+            handle,
+            notices,
+            id,
+            model,
+            reach,
+            before,
+            repository,
+            unfinished,
+            reached,
+            background,
+            ..
+        } = opened;
         let options = &self.options;
         let level = Level::of(options.quiet, options.verbose);
         let mut screen = Screen::new(handle, repository, level, settings.limits, &before.ledger);
@@ -160,6 +173,7 @@ impl Sitting {
             screen.view.tell(&going_on(left));
         }
         screen.id = id;
+        screen.background = background;
         (screen.reach, screen.wish) = (reach, settings.effort);
         screen.provider = Endpoint::of(settings).map(|endpoint| endpoint.name).unwrap_or_default();
         let status = Status::new(&model, settings.permissions.mode);

@@ -2,14 +2,15 @@
 //!
 //! Where the terminal is too narrow for all of it, the parts that matter least are left out.
 
-use crate::screen::counted::short;
+use crate::screen::counted::{counted, short};
 use crate::screen::edit::layout::cut;
-use crate::screen::terminal::inline;
+use crate::screen::terminal::{inline, one_line};
 use agent_core::budget::{Ledger, Usd};
 use agent_core::llm::Effort;
 use agent_core::permission::PermissionMode;
 use agent_core::session::ModelConfig;
 use agent_runner::Notice;
+use agent_tools::RunningCommand;
 use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -155,7 +156,16 @@ const fn mode_name(mode: PermissionMode) -> &'static str {
     }
 }
 
-fn duration(time: Duration) -> String {
+/// What goes on beside the agent, in a row.
+pub(super) fn background(running: &[RunningCommand]) -> Option<String> {
+    let first = running.first()?;
+    let count = counted(running.len() as u64, "command");
+    let more = if running.len() > 1 { ", … (/ps lists them)" } else { "" };
+    let command = cut(&one_line(&first.command, MOST_COLUMNS), MOST_COLUMNS);
+    Some(format!("{count} in the background: {command}, {}{more}", duration(first.age)))
+}
+
+pub(super) fn duration(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..60 => format!("{seconds} s"),
         seconds @ 60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),

@@ -2,6 +2,7 @@
 //! out, so the screen has them where the model read them. What comes back stands in the line again.
 
 use super::Screen;
+use crate::screen::attached::typed;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{clean, inline};
 use agent_core::agent::Rejected;
@@ -107,7 +108,7 @@ impl Waiting {
         let texts = queued.chain(self.after_turn.iter().map(|text| ("  after this turn: ", text)));
         let texts = texts.skip(all.saturating_sub(MOST_SHOWN));
         let first = format!("{} waiting{after}{back}", counted(all as u64, "message"));
-        std::iter::once(first).chain(texts.map(|(when, text)| format!("{when}{}", inline(text)))).collect()
+        std::iter::once(first).chain(texts.map(|(when, text)| format!("{when}{}", inline(typed(text))))).collect()
     }
 }
 
@@ -115,6 +116,7 @@ impl Screen {
     /// Sends a message from the line editor while the agent works.
     pub(super) fn send_meanwhile(&mut self, text: &str, shown: String, is_for_later: bool) {
         self.last_interrupt = None;
+        let text = &*self.with_files(text);
         if is_for_later {
             self.handle.send_after_turn(text);
         } else {
@@ -148,6 +150,8 @@ impl Screen {
     /// Messages came back. In the line editor they stand in the line again, before what was typed since.
     pub(super) fn came_back(&mut self, texts: &[String]) {
         self.waiting.returned(texts);
+        // The files are read anew when it is sent again.
+        let texts: &[String] = &texts.iter().map(|text| typed(text).to_owned()).collect::<Vec<_>>();
         let is_stopping = self.is_stopping();
         match &mut self.desk {
             Some(desk) if !texts.is_empty() => {

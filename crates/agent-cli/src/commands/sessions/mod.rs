@@ -19,6 +19,7 @@ mod rewind;
 mod said;
 mod search;
 mod story;
+mod undone;
 
 use crate::config::project::working_directory;
 use crate::failure::Failure;
@@ -39,6 +40,7 @@ pub(crate) use gc::outlook as gc_outlook;
 pub(crate) use list::sessions_to_choose;
 pub(crate) use replay::replay;
 pub(crate) use rewind::rewind;
+pub(crate) use undone::{Undos, undo_turns_of};
 
 pub(crate) fn dispatch(arguments: &Sessions) -> Result<u8, Failure> {
     match &arguments.command {

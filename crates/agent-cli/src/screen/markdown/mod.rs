@@ -18,6 +18,7 @@ mod table;
 
 use crate::screen::terminal::{Look, Span};
 use page::Page;
+use table::Table;
 
 /// An answer of which a part has come.
 #[derive(Debug)]
@@ -220,11 +221,22 @@ impl Markdown {
     }
 
     fn end_table(&mut self) {
-        for row in table::laid_out(&std::mem::take(&mut self.table), self.page.columns()) {
-            for Span { text, look } in row {
-                self.page.as_it_is(&text, look);
-            }
-            self.page.end_row();
+        match table::laid_out(&std::mem::take(&mut self.table), self.page.columns()) {
+            Table::Rows(rows) => rows.into_iter().for_each(|row| {
+                row.iter().for_each(|Span { text, look }| self.page.as_it_is(text, *look));
+                self.page.end_row();
+            }),
+            Table::Entries(entries) => entries.into_iter().enumerate().for_each(|(at, entry)| {
+                if at > 0 {
+                    self.page.rule();
+                }
+                for (name, value) in entry {
+                    self.page.begin(0, "", false);
+                    self.page.text(&format!("{name}: "), Look::Bold);
+                    value.iter().for_each(|Span { text, look }| self.page.text(text, *look));
+                    self.page.end_row();
+                }
+            }),
         }
     }
 }

@@ -1,11 +1,19 @@
-//! Tables: columns side by side where there is room, else as they are written.
+//! Tables: columns side by side where there is room, else an entry for each row, with a line for each of its cells.
 
 use super::inline;
 use crate::screen::terminal::{Look, Span, inline as visible};
 use unicode_width::UnicodeWidthStr as _;
 
+/// A table as it is shown.
+pub(super) enum Table {
+    /// Rows that have room.
+    Rows(Vec<Vec<Span>>),
+    /// Rows that have none: lines of `name: value`, which wrap. Each is with the name before it.
+    Entries(Vec<Vec<(String, Vec<Span>)>>),
+}
+
 /// Rows of a table, as they were written, laid out for a width.
-pub(super) fn laid_out(rows: &[String], columns: usize) -> Vec<Vec<Span>> {
+pub(super) fn laid_out(rows: &[String], columns: usize) -> Table {
     let written = || rows.iter().map(|row| vec![Span { text: visible(row), look: Look::Plain }]).collect();
     let cells: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row)).collect();
     let is_table = rows.get(1).is_some_and(|row| is_divider(row));
@@ -13,7 +21,7 @@ pub(super) fn laid_out(rows: &[String], columns: usize) -> Vec<Vec<Span>> {
     let width_of = |column| cells.iter().filter_map(|row| row.get(column)).map(Cell::width).max().unwrap_or_default();
     let divided: Vec<bool> = rows.iter().map(|row| is_divider(row)).collect();
     if !is_table {
-        return written();
+        return Table::Rows(written());
     }
     let widths: Vec<usize> = (0..count)
         .map(|column| {
@@ -26,9 +34,9 @@ pub(super) fn laid_out(rows: &[String], columns: usize) -> Vec<Vec<Span>> {
         })
         .collect();
     if widths.iter().sum::<usize>() + 3 * count.saturating_sub(1) > columns {
-        return written();
+        return Table::Entries(entries(cells, &divided));
     }
-    cells
+    let rows = cells
         .into_iter()
         .zip(divided)
         .enumerate()
@@ -39,7 +47,18 @@ pub(super) fn laid_out(rows: &[String], columns: usize) -> Vec<Vec<Span>> {
             }
             false => beside(row, &widths, number == 0),
         })
-        .collect()
+        .collect();
+    Table::Rows(rows)
+}
+
+fn entries(cells: Vec<Vec<Cell>>, divided: &[bool]) -> Vec<Vec<(String, Vec<Span>)>> {
+    let mut rows = cells.into_iter().zip(divided).filter(|(_, is_divider)| !**is_divider).map(|(row, _)| row);
+    let names: Vec<String> = rows.next().unwrap_or_default().iter().map(Cell::text).collect();
+    let entry = |row: Vec<Cell>| {
+        let named = |(at, cell): (usize, Cell)| (names.get(at).cloned().unwrap_or_default(), cell.0);
+        row.into_iter().enumerate().map(named).collect()
+    };
+    rows.map(entry).collect()
 }
 
 fn beside(row: Vec<Cell>, widths: &[usize], is_head: bool) -> Vec<Span> {
@@ -65,6 +84,10 @@ fn beside(row: Vec<Cell>, widths: &[usize], is_head: bool) -> Vec<Span> {
 struct Cell(Vec<Span>);
 
 impl Cell {
+    fn text(&self) -> String {
+        self.0.iter().map(|span| span.text.as_str()).collect()
+    }
+
     fn width(&self) -> usize {
         self.0.iter().map(|span| span.text.width()).sum()
     }

@@ -99,10 +99,15 @@ fn rows_end_at_words_and_lists_hang() {
 }
 
 #[test]
-fn a_table_stands_side_by_side_or_as_it_was() {
+fn a_table_stands_side_by_side_or_as_entries() {
     let table = "| a | long name |\n|---|:--|\n| `x|y` | 1 |\n\nend";
     assert_eq!(plain(table, 80, 5), "a   │ long name\n────┼──────────\nx|y │ 1\n\nend\n");
-    assert_eq!(plain(table, 12, 5), table.to_owned() + "\n");
+    assert_eq!(plain(table, 12, 5), "a: x|y\nlong name:\n1\n\nend\n");
+    let table = "| name | what it does |\n|---|---|\n| a | reads the whole file |\n| b | writes |";
+    assert_eq!(
+        plain(table, 16, 4),
+        "name: a\nwhat it does:\nreads the whole\nfile\n───────────────\nname: b\nwhat it does:\nwrites\n"
+    );
     assert_eq!(plain("| a |\n| b |", 80, 1), "| a |\n| b |\n", "without a divider it is none");
 }
 

@@ -277,6 +277,11 @@ pub(crate) fn say(text: &str) {
     write_line(&escaped(&clean(text)));
 }
 
+/// A line of what has the terminal meanwhile, while everything else waits for its end.
+fn say_meanwhile(text: &str) {
+    let _ = queue::write(Kind::Remark, &format!("{}\n", escaped(&clean(text))));
+}
+
 /// A terminal that is gone is no reason to stop. The line is made whole first: it costs one write, and another program's output does not
 /// come between it and its end.
 fn write_line(text: &str) {

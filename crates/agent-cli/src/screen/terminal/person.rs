@@ -1,19 +1,23 @@
 //! Commands that the person runs from the prompt: their own, in their shell.
 
 use super::raw::hold_keys;
-use super::say;
+use super::{is_behind, say_meanwhile};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
 use std::io::{self, BufRead as _, BufReader, PipeReader, Read as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Runs a command in the person's shell, as the person, shows what it writes while it comes, and gives that with how it ended. It reads
-/// nothing. What it leaves behind in the background is not waited for.
+/// nothing. What it leaves behind in the background is not waited for. The terminal sends Ctrl-C to it; with the second one it is killed,
+/// with all that it started.
 ///
 /// # Errors
 /// It cannot be started.
-pub(crate) fn run_for_person(command: &str, directory: &Path) -> io::Result<String> {
+pub(crate) fn run_for_person(command: &str, directory: &Path, interrupts: &AtomicU32) -> io::Result<String> {
     let _keys = hold_keys();
     let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_absolute());
     let (reader, writer) = io::pipe()?;
@@ -25,10 +29,27 @@ pub(crate) fn run_for_person(command: &str, directory: &Path) -> io::Result<Stri
     drop(child);
     let lines = lines_of(reader);
     let (mut written, mut ended) = (String::new(), None);
+    let mut pressed: Option<(Instant, &str)> = None;
     loop {
+        // What nobody reads yet is not piled up: the command waits, and Ctrl-C still counts.
+        if is_behind() && interrupts.load(Ordering::Relaxed) < TO_KILL {
+            std::thread::sleep(Duration::from_millis(10));
+            continue;
+        }
+        let presses = interrupts.load(Ordering::Relaxed);
+        if presses >= TO_KILL && ended.is_none() {
+            kill_tree(running.id());
+        } else if presses > 0 {
+            // Most commands end at once, and then there is nothing to say.
+            let (since, hint) =
+                pressed.get_or_insert((Instant::now(), "Ctrl-C did not end the command: Ctrl-C again kills it"));
+            if since.elapsed() > A_MOMENT {
+                Some(std::mem::take(hint)).filter(|hint| !hint.is_empty()).into_iter().for_each(say_meanwhile);
+            }
+        }
         match lines.recv_timeout(Duration::from_millis(50)) {
             Ok(line) => {
-                say(&line);
+                say_meanwhile(&line);
                 if written.len() < MOST_WRITTEN {
                     written.push_str(&line);
                     written.push('\n');
@@ -41,9 +62,35 @@ pub(crate) fn run_for_person(command: &str, directory: &Path) -> io::Result<Stri
     }
     let status = running.wait()?;
     if !status.success() {
-        say(&status.to_string());
+        say_meanwhile(&status.to_string());
     }
     Ok(format!("I ran `{command}` ({status}):\n{written}"))
+}
+
+/// Kills a process and all that it started, as far as it did not detach itself. Those that are found are stopped first: none of them can
+/// start another one meanwhile.
+fn kill_tree(root: u32) {
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(process) = open.pop() {
+        found.extend(signalled(process, Signal::STOP));
+        open.extend(children(process));
+    }
+    for process in found {
+        let _ = kill_process(process, Signal::KILL);
+    }
+}
+
+fn signalled(process: u32, signal: Signal) -> Option<Pid> {
+    let process = Pid::from_raw(i32::try_from(process).ok()?)?;
+    kill_process(process, signal).ok().map(|()| process)
+}
+
+/// What a process has started and is still there. Where the system does not tell it, none.
+fn children(process: u32) -> Vec<u32> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
 /// The lines that come, until the other ends are closed.
@@ -63,6 +110,10 @@ fn lines_of(reader: PipeReader) -> Receiver<String> {
     lines
 }
 
+/// A command that still runs so long after Ctrl-C does not heed it.
+const A_MOMENT: Duration = Duration::from_millis(700);
+/// So many times Ctrl-C kills a command.
+const TO_KILL: u32 = 2;
 const LONGEST_LINE: u64 = 64 * 1024;
 /// More is shown and not given to the agent.
 const MOST_WRITTEN: usize = 64 * 1024;

@@ -29,7 +29,9 @@ impl View {
         for (call, result) in round.answer().calls().zip(round.results()) {
             if !self.started.contains_key(&call.id) {
                 let when = if self.is_resumed { "before the interruption: " } else { "" };
-                self.tell(&format!("• {when}{}", call_line(call)));
+                // What a person made of it was refused, not what the model had asked for.
+                let line = self.edited.remove(&call.id).unwrap_or_else(|| call_line(call));
+                self.tell(&format!("• {when}{line}"));
                 self.tell(&format!("  {}", one_line(result.content(), 100)));
             }
         }

@@ -1,13 +1,15 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
+mod answer;
 mod calls;
 mod lines;
 
 use crate::screen::change::Changes;
 use crate::screen::counted::counted;
 use crate::screen::folded::Folded;
+use crate::screen::letters::Letters;
 use crate::screen::markdown::Markdown;
-use crate::screen::terminal::{Style, inline, is_behind, lost_output, one_line, put, put_aside, size};
+use crate::screen::terminal::{Style, inline, is_behind, lost_output, one_line, put_aside};
 use agent_core::budget::{Ledger, Limits, Near, Usd};
 use agent_core::conversation::{Block, CallId, Conversation, Item, ToolCall};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
@@ -42,10 +44,13 @@ pub(crate) struct View {
     directory: Option<PathBuf>,
     /// What calls that the model asked for change, until they have run or it was shown.
     changes: BTreeMap<CallId, Changes>,
+    /// Calls that the person changed, as they are shown, until they have run.
+    edited: BTreeMap<CallId, String>,
     /// What was shown in part, where a key shows all of it.
     folded: Option<Folded>,
     /// The answer that comes, where it is shown as Markdown.
     markdown: Option<Markdown>,
+    letters: Letters,
     /// What the model has thought since it was last said.
     thinking: String,
     /// The error that was shown last.
@@ -96,9 +101,11 @@ impl View {
             near: Near::default(),
             directory: None,
             changes: BTreeMap::new(),
+            edited: BTreeMap::new(),
             folded: None,
             told_error: None,
             markdown: None,
+            letters: Letters::default(),
             thinking: String::new(),
         }
     }
@@ -121,6 +128,7 @@ impl View {
     /// The person gave the call other arguments: it changes what these say.
     pub(crate) fn change_is_another(&mut self, call: &ToolCall) {
         self.changes.remove(&call.id);
+        self.edited.insert(call.id.clone(), call_line(call));
         self.look_ahead(&[Block::Call(call.clone())]);
     }
 
@@ -161,6 +169,7 @@ impl View {
                 }
                 self.started.clear();
                 self.changes.clear();
+                self.edited.clear();
                 self.is_resumed = false;
             }
             // What a long call prints would fill the memory where nobody reads it; its result holds what matters.
@@ -299,6 +308,7 @@ impl View {
 
     /// Ends the line that streamed text left open.
     pub(crate) fn end_line(&mut self) {
+        self.end_letter();
         if let Some(markdown) = &mut self.markdown {
             let spans = markdown.pause();
             let _ = self.style.put(&spans);
@@ -308,20 +318,6 @@ impl View {
             put_aside("\n");
             self.in_line = false;
         }
-    }
-
-    fn piece(&mut self, text: &str) {
-        self.thought();
-        self.showed_pieces = true;
-        // That it is lost is seen where the work is watched.
-        let _ = if let Some(markdown) = &mut self.markdown {
-            let spans = markdown.push(text, size().0);
-            self.in_line = markdown.is_in_row();
-            self.style.put(&spans)
-        } else {
-            self.in_line = !text.ends_with('\n');
-            put(text)
-        };
     }
 
     /// A whole message: shown in pieces already, or now.
@@ -337,16 +333,6 @@ impl View {
         self.showed_pieces = false;
         self.end_answer();
         self.end_line();
-    }
-
-    /// What of the answer waited for more is shown as it is.
-    fn end_answer(&mut self) {
-        if let Some(markdown) = &mut self.markdown {
-            let spans = markdown.end();
-            self.in_line |= !spans.is_empty();
-            self.in_line &= spans.last().is_none_or(|span| !span.text.ends_with('\n'));
-            let _ = self.style.put(&spans);
-        }
     }
 
     /// Where a conversation stood when it was left: the last thing said by either side.

@@ -5,7 +5,7 @@ use super::*;
 fn walled(text: &str, walls: Walls) -> Inspection {
     let effect = if matches!(walls, Walls::Reading { .. }) { Effect::Reads } else { Effect::Changes };
     let plain = Some(text.split(" | ").map(ToString::to_string).collect());
-    let subject = Subject::Command { text: text.to_string(), plain, carries_over: false, walls };
+    let subject = Subject::Command { text: text.to_string(), plain, carries_over: false, beyond_reading: None, walls };
     Inspection { effect, subject }
 }
 

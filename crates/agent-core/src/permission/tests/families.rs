@@ -113,6 +113,7 @@ fn rules_for_single_commands_do_not_cover_what_carries_over() {
             text: "cd evil && ./check.sh".into(),
             plain: Some(vec!["cd evil".into(), "./check.sh".into()]),
             carries_over,
+            beyond_reading: None,
             walls: Walls::Usual,
         },
     };

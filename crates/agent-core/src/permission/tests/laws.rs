@@ -219,12 +219,14 @@ fn calls() -> Vec<Call> {
         text: "cd x; git status".to_string(),
         plain: Some(vec!["cd x".to_string(), "git status".to_string()]),
         carries_over: true,
+        beyond_reading: None,
         walls: Walls::Usual,
     };
     let walled = |walls: Walls| Subject::Command {
         text: "git status".to_string(),
         plain: Some(vec!["git status".to_string()]),
         carries_over: false,
+        beyond_reading: None,
         walls,
     };
     let opened = |doors: Vec<Door>| walled(Walls::Opened(Opening { doors, reason: "so".to_string() }));
@@ -279,7 +281,16 @@ fn any_subject() -> impl Strategy<Value = (&'static str, Subject)> {
         commands.clone().prop_map(|plain| { ("bash", Subject::command(plain.join(" && "), Some(plain))) }),
         commands.clone().prop_map(|plain| ("bash", Subject::command(plain.join("\n"), None))),
         (commands, any_walls()).prop_map(|(plain, walls)| {
-            ("bash", Subject::Command { text: plain.join("; "), plain: Some(plain), carries_over: false, walls })
+            (
+                "bash",
+                Subject::Command {
+                    text: plain.join("; "),
+                    plain: Some(plain),
+                    carries_over: false,
+                    beyond_reading: None,
+                    walls,
+                },
+            )
         }),
         Just(("bash", Subject::None)),
     ]

@@ -1,0 +1,117 @@
+//! What stands beside a conversation at the prompt: commands of the person's shell, files that a message names, commands in the background,
+//! a model that repeats itself.
+
+use crate::pty::{at_rest_after, on_terminal};
+use crate::support::{Model, Scratch, eventually, lives};
+use agent_testkit::http::Step;
+use serde_json::json;
+
+fn last(model: &Model) -> String {
+    model.last_body()["messages"].as_array().unwrap().last().unwrap().to_string()
+}
+
+/// Ctrl-C is the command's; the second one kills it with all that it started, whatever it makes of the first.
+#[test]
+fn a_command_that_does_not_heed_ctrl_c_is_killed_by_the_second_one() {
+    let scratch = Scratch::repository();
+    let model = Model::script([Step::text("I see.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write(
+        "!trap '' INT; sh -c 'while :; do sleep 4722.7; done' & printf 'be%s\\n' gun; while :; do sleep 4722.7; done\r",
+    );
+    running.wait_for("begun");
+    running.write("\x03");
+    running.wait_for("Ctrl-C again kills it");
+    assert!(lives("sleep 4722.7"), "the first one did not end it");
+    running.write("\x03");
+    running.wait_for("Tell the agent the command and its output?");
+    eventually("all of it to be killed", || !lives("sleep 4722.7"));
+    running.write("n");
+    running.write("typed again");
+    running.wait_for_screen(|screen| screen.contains("\n> typed again\n"));
+    running.write("\x15\x04");
+    assert!(running.end().out.contains("to resume: agent resume"));
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[test]
+fn a_program_that_needs_the_terminal_is_refused_and_stands_in_the_line_again() {
+    let scratch = Scratch::repository();
+    let model = Model::script([Step::text("I see.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("!vi a.txt\r");
+    running.wait_for("needs the whole terminal");
+    running.wait_for_screen(|screen| screen.contains("\n> !vi a.txt\n"));
+    running.write("\x15\x04");
+    running.end().assert_code(0);
+}
+
+/// The model reads the file with the message; the line, the list of messages and what comes back are as they were typed.
+#[test]
+fn a_file_that_a_message_names_goes_with_it() {
+    let scratch = Scratch::repository();
+    scratch.write("notes.txt", "the first\nthe second\n");
+    scratch.write("picture.png", "\0\u{1}");
+    let model = Model::script([Step::text("I see."), Step::hang()]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("look at @notes.txt and @picture.png, @nobody\r");
+    at_rest_after(&running, "I see.");
+    let screen = running.screen();
+    assert!(screen.contains("attached notes.txt (2 lines)"), "{screen}");
+    assert!(screen.contains("not attached: picture.png is no text"), "{screen}");
+    assert!(!screen.contains("the second"), "{screen}");
+    let said = last(&model);
+    assert!(said.contains("look at @notes.txt") && said.contains("the first\\nthe second\\n"), "{said}");
+    running.write("go\r");
+    model.wait_for_requests(2);
+    running.write("and @notes.txt again\r");
+    running.wait_for_screen(|screen| {
+        screen.contains("1 message waiting") && screen.contains("\n  and @notes.txt again\n")
+    });
+    running.write("\x1b[A");
+    running.wait_for_screen(|screen| screen.contains("\n> and @notes.txt again\n"));
+    running.write("\x15\x1b");
+    running.wait_for("stopped");
+    running.write("\x04");
+    running.end().assert_code(0);
+}
+
+#[test]
+fn a_command_in_the_background_is_seen_at_rest_and_listed() {
+    let scratch = Scratch::repository();
+    let start = Step::call("bash", json!({"command": "sleep 4722.9", "run_in_background": true}));
+    let model = Model::script([start, Step::text("It runs.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "--permission-mode bypass") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    running.wait_for_screen(|screen| {
+        screen.contains("It runs.\n>\n1 command in the background: sleep 4722.9, ") && screen.contains("· main")
+    });
+    running.write("/ps\r");
+    running.wait_for("bash_1  ");
+    running.write("\x04");
+    running.end().assert_code(0);
+    eventually("it to end with the session", || !lives("sleep 4722.9"));
+}
+
+/// The model is warned after three of the same, and after six the turn waits for the person.
+#[test]
+fn a_model_that_repeats_itself_is_warned_and_then_stopped() {
+    let scratch = Scratch::repository();
+    scratch.write("a.txt", "one\n");
+    let model = Model::always(Step::call("read_file", json!({"path": "a.txt"})));
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    running.wait_for("6 times in a row");
+    running.wait_for_screen(|screen| screen.contains("\n>\n"));
+    let requests = model.requests();
+    assert_eq!(requests.len(), 6);
+    let warned = |at: usize| requests[at].body["messages"].to_string().contains("gave the same result 3 times");
+    assert!(!warned(2) && warned(3), "after the third");
+    running.write("\x04");
+    running.end();
+}
