@@ -131,6 +131,7 @@ impl SessionStore {
                 branch.write(&note).map_err(failed)?;
             }
         }
+        super::pictures::copy(&path, &self.path(new_id)?).map_err(failed)?;
         branch.sync_now().map_err(failed)?;
         Ok(parent)
     }
@@ -151,6 +152,7 @@ impl SessionStore {
                 Err(source) => return Err(StoreError::Io { path, source }),
             }
         }
+        super::pictures::remove(&path).map_err(|source| StoreError::Io { path: path.clone(), source })?;
         index::forget(&self.folder, id);
         drop(lock);
         Ok(())

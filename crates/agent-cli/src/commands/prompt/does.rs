@@ -6,8 +6,10 @@ use super::desk::{EDITING_HELP, HELP, KEY_COLUMNS};
 use super::registry::{self, Builtin, Meant, When};
 use crate::screen::choose::Chooser;
 use crate::screen::terminal::{clean, inline};
+use crate::session::attached::{Attached, Words};
 use crate::session::limits::{next_raise, raised};
 use agent_core::agent::Turns;
+use agent_core::conversation::UserMessage;
 
 impl Screen {
     /// A line that is no answer: a command, or a message. Returns whether to leave.
@@ -21,7 +23,7 @@ impl Screen {
         }
         let customs = self.customs.clone();
         match registry::meant(line, &customs) {
-            Meant::Message => self.handle.input(line),
+            Meant::Message => self.send_line(line),
             Meant::Custom(custom, argument) => self.use_custom(line, custom, argument),
             Meant::Builtin(builtin, argument) => return self.command(line, builtin, argument),
             Meant::Unknown(near) => {
@@ -31,6 +33,28 @@ impl Screen {
             }
         }
         false
+    }
+
+    /// A message with the pictures that it names. What cannot go with it keeps it back.
+    fn send_line(&mut self, line: &str) {
+        if let Some(message) = self.attached(line) {
+            self.handle.input(message);
+        }
+    }
+
+    /// The message of a line that the person sends; nothing if it is not sent.
+    pub(super) fn attached(&mut self, line: &str) -> Option<UserMessage> {
+        let words = if self.is_typed { Words::Typed } else { Words::Given };
+        match self.attaching.to(line, &[], words) {
+            Ok(Attached { message, told }) => {
+                told.iter().for_each(|told| self.view.tell(&inline(&format!("attached: {told}"))));
+                Some(message)
+            }
+            Err(why) => {
+                self.not_done(line, &inline(&format!("not sent: {why}")));
+                None
+            }
+        }
     }
 
     /// The text of a command in a file goes to the agent; one of the repository's not before it was seen whole.

@@ -22,6 +22,7 @@ use crate::screen::terminal::{PasteMarks, inline};
 use crate::screen::view::Level;
 use crate::screen::{keys, terminal};
 use crate::session::apart::{self, opened, settings, unless_signalled};
+use crate::session::attached::Words;
 use crate::session::limits::Raise;
 use crate::session::own::own;
 use crate::session::setup::Opened;
@@ -106,7 +107,10 @@ impl Sitting {
         let task = tokio::spawn(runner.run());
         if let Some(first) = self.first.take() {
             screen.view.said(&format!("> {first}"));
-            handle.input(first);
+            let attached = screen.attaching.to(&first, &[], Words::Given);
+            let attached = attached.map_err(|why| Failure::input(format!("the message is not sent: {why}")))?;
+            attached.told.iter().for_each(|told| screen.view.tell(&inline(&format!("attached: {told}"))));
+            handle.input(attached.message);
         }
         let left = screen.run(&mut notices, signals, &mut keyboard, questions).await;
         let next = screen.next.take();
@@ -146,7 +150,20 @@ impl Sitting {
 
     /// Shows what session this is and where it stands.
     fn shown(&mut self, opened: Opened, settings: &Arc<Settings>) -> (Screen, Runner, agent_runner::Notices) {
-        let Opened { runner, handle, notices, id, model, reach, before, repository, unfinished, reached, .. } = opened;
+        let Opened {
+            runner,
+            handle,
+            notices,
+            id,
+            model,
+            reach,
+            before,
+            repository,
+            unfinished,
+            reached,
+            attaching,
+            ..
+        } = opened;
         let options = &self.options;
         let level = Level::of(options.quiet, options.verbose);
         let mut screen = Screen::new(handle, repository, level, settings.limits, &before.ledger);
@@ -159,7 +176,7 @@ impl Sitting {
         if let Some(left) = &unfinished {
             screen.view.tell(&going_on(left));
         }
-        screen.id = id;
+        (screen.id, screen.attaching) = (id, attaching);
         (screen.reach, screen.wish) = (reach, settings.effort);
         screen.provider = Endpoint::of(settings).map(|endpoint| endpoint.name).unwrap_or_default();
         let status = Status::new(&model, settings.permissions.mode);

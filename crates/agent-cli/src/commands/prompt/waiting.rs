@@ -115,10 +115,11 @@ impl Screen {
     /// Sends a message from the line editor while the agent works.
     pub(super) fn send_meanwhile(&mut self, text: &str, shown: String, is_for_later: bool) {
         self.last_interrupt = None;
+        let Some(message) = self.attached(text) else { return };
         if is_for_later {
-            self.handle.send_after_turn(text);
+            self.handle.send_after_turn(message);
         } else {
-            self.handle.input(text);
+            self.handle.input(message);
         }
         self.waiting.sent(self.handle.sent(), text, shown);
     }
