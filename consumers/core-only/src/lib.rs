@@ -97,7 +97,7 @@ fn perform(action: Action, outside: &mut impl Outside, events: &mut VecDeque<Eve
             events.push_back(Event::RetryTimeout { ticket });
         }
         Action::PromptForInput => {
-            events.push_back(outside.prompt().map_or(Event::ShutdownRequested, |text| Event::UserInput { text }));
+            events.push_back(outside.prompt().map_or(Event::ShutdownRequested, |text| Event::UserInput { text: text.into() }));
         }
         // Everything is done at once, so nothing is left to be cancelled and no turn is stopped in the middle by its time.
         Action::CancelLlmRequest { .. }

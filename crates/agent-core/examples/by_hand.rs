@@ -31,7 +31,7 @@ fn main() -> Result<(), Rejected> {
 fn perform(action: Action, user: &mut VecDeque<&str>, events: &mut VecDeque<Event>) {
     match action {
         Action::PromptForInput => events.push_back(match user.pop_front() {
-            Some(text) => Event::UserInput { text: text.to_owned() },
+            Some(text) => Event::UserInput { text: text.into() },
             None => Event::ShutdownRequested,
         }),
         Action::SendLlmRequest { ticket, request } => {

@@ -57,7 +57,7 @@ fn main() -> Result<(), Rejected> {
         }
         if let Some(text) = seats[here].turn(now_ms)? {
             println!("{}: {text}", seats[here].name);
-            seats[1 - here].inbox.push_back(Event::UserInput { text });
+            seats[1 - here].inbox.push_back(Event::UserInput { text: text.into() });
         }
     }
     // The writer's third answer was its last; the critic's next remark stays pending there until the limit is raised.

@@ -5,7 +5,7 @@
 
 pub use agent_types::ports::{
     Approver, CancelSignal, Clock, Command, CommandError, CommandOutput, CommandRunner, Exit, Hook, LlmProvider,
-    LlmStream, NeverCancelled, ProgressSink, Tool, ToolContext,
+    LlmStream, NeverCancelled, PictureError, PictureKeeper, ProgressSink, Tool, ToolContext,
 };
 
 use crate::journal::Record;

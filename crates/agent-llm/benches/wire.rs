@@ -156,10 +156,10 @@ fn history(bytes: usize) -> LlmRequest {
     let text = "fn main() { println!(\"Hello, \\\"you\\\"\"); }\n".repeat(50);
     let mut conversation = Conversation::new();
     while conversation.bytes() < bytes as u64 {
-        conversation.push_input(Input::new(vec![text.clone()]).unwrap());
+        conversation.push_input(Input::new(vec![text.clone().into()]).unwrap());
         conversation.push_answer(Answer::new(vec![Block::Text(text.clone())]).unwrap()).unwrap();
     }
-    conversation.push_input(Input::new(vec!["and now?".to_owned()]).unwrap());
+    conversation.push_input(Input::new(vec!["and now?".into()]).unwrap());
     LlmRequest {
         purpose: Purpose::Turn,
         model: Arc::from("m"),

@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
 
     let mut conversation = Conversation::new();
-    conversation.push_input(Input::new(vec![question.clone()])?);
+    conversation.push_input(Input::new(vec![question.clone().into()])?);
     let request = LlmRequest {
         purpose: Purpose::Turn,
         model: Arc::from(model.as_str()),

@@ -3,6 +3,7 @@
 use crate::cassette::{CassetteError, Recorder};
 use crate::client::base::{self, is_local};
 use crate::client::proxy;
+use crate::pictures::Pictures;
 use core::fmt;
 use core::time::Duration;
 
@@ -39,6 +40,8 @@ pub struct ProviderConfig {
     pub wait_settings: WaitSettings,
     /// The recorder of model calls, if any.
     pub recorder: Option<Recorder>,
+    /// Where the bytes of pictures are, and which models take them.
+    pub pictures: Pictures,
 }
 
 impl ProviderConfig {

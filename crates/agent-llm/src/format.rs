@@ -2,6 +2,7 @@
 
 use crate::client::Answered;
 use crate::history::Fragments;
+use crate::pictures::{Gallery, Pictures};
 use crate::{anthropic, openai, reader, responses};
 use agent_types::llm::{LlmError, LlmRequest};
 use agent_types::ports::LlmStream;
@@ -63,15 +64,27 @@ impl Writer {
         Self { format, quirks, fragments }
     }
 
-    /// The body of a request.
+    /// The body of a request. Its pictures are named in texts.
     ///
     /// # Errors
     /// When something in it cannot be written as JSON.
     pub fn write(&self, request: &LlmRequest) -> serde_json::Result<Vec<u8>> {
+        self.write_with(request, &Gallery::named(request))
+    }
+
+    /// The body of a request with the pictures that its model takes.
+    ///
+    /// # Errors
+    /// When something in it cannot be written as JSON.
+    pub async fn write_with_pictures(&self, request: &LlmRequest, pictures: &Pictures) -> serde_json::Result<Vec<u8>> {
+        self.write_with(request, &Gallery::of(request, pictures).await)
+    }
+
+    fn write_with(&self, request: &LlmRequest, gallery: &Gallery) -> serde_json::Result<Vec<u8>> {
         match self.format {
-            Format::Anthropic => anthropic::body(request, &self.fragments),
-            Format::OpenAiChat => openai::body(request, self.quirks, &self.fragments),
-            Format::OpenAiResponses => responses::body(request, &self.fragments),
+            Format::Anthropic => anthropic::body(request, &self.fragments, gallery),
+            Format::OpenAiChat => openai::body(request, self.quirks, &self.fragments, gallery),
+            Format::OpenAiResponses => responses::body(request, &self.fragments, gallery),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! pointer is the same: a request body is put together from kept bytes, and only what is new is serialised. Keeping the bytes also keeps
 //! them equal from request to request, which is what the providers' prompt caches key on.
 
+use crate::pictures::Hole;
 use agent_types::conversation::{Conversation, Item};
 use agent_types::tool::ToolSpec;
 use core::fmt;
@@ -16,8 +17,12 @@ pub(crate) struct Fragment {
     pub(crate) answer: Vec<u8>,
     /// The same where something else follows it than what continues it, if that makes a difference.
     pub(crate) closed_answer: Option<Vec<u8>>,
+    /// Where the answer has pictures, as in the results of calls.
+    pub(crate) answer_holes: Vec<Hole>,
     /// What the user's side said after it.
     pub(crate) user: Vec<u8>,
+    /// Where that has pictures.
+    pub(crate) user_holes: Vec<Hole>,
 }
 
 /// How a provider writes an item.
@@ -160,7 +165,7 @@ mod tests {
     }
 
     fn input(bytes: usize) -> Input {
-        Input::new(vec!["x".repeat(bytes)]).unwrap()
+        Input::new(vec!["x".repeat(bytes).into()]).unwrap()
     }
 
     #[test]

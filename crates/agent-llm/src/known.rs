@@ -102,6 +102,12 @@ impl KnownModel {
         }
     }
 
+    /// Whether it takes pictures. Of the models that are known all but one do.
+    #[must_use]
+    pub fn takes_pictures(&self) -> bool {
+        self.id != "o3-mini"
+    }
+
     pub(crate) const fn thinking(&self) -> Thinking {
         self.thinking
     }

@@ -1,6 +1,7 @@
 //! What the formats of one kind share: a list of whole items, in which adjacent inputs of the user become one message.
 
 use crate::history::Fragment;
+use crate::pictures::{Hole, Painter, PictureShape};
 use crate::wire::push_element;
 use agent_types::conversation::ToolResult;
 use serde::Serialize;
@@ -8,45 +9,59 @@ use std::borrow::Cow;
 
 /// How a user's message is written.
 pub(crate) struct UserShape {
-    pub(crate) open: &'static [u8],
-    /// Between the inputs that it consists of.
-    pub(crate) between: &'static [u8],
-    pub(crate) close: &'static [u8],
+    /// Writes one of these inputs, whole.
+    pub(crate) push: fn(&mut Vec<u8>, &[&Fragment], &mut Painter<'_>),
+    pub(crate) picture: PictureShape,
 }
 
 /// Writes the messages after an opening bracket, or after the messages already there.
-pub(crate) fn push_messages(out: &mut Vec<u8>, items: &mut dyn Iterator<Item = &Fragment>, user: &UserShape) {
-    let mut in_user = false;
-    for fragment in items {
+pub(crate) fn push_messages(
+    out: &mut Vec<u8>,
+    items: &mut dyn Iterator<Item = &Fragment>,
+    user: &UserShape,
+    mut painter: Painter<'_>,
+) {
+    let mut items = items.peekable();
+    let mut said = Vec::new();
+    while let Some(fragment) = items.next() {
         if !fragment.answer.is_empty() {
-            close_user(out, &mut in_user, user);
             push_separator(out);
-            out.extend_from_slice(&fragment.answer);
+            painter.fill(out, &fragment.answer, &fragment.answer_holes, &user.picture);
         }
         if !fragment.user.is_empty() {
-            if in_user {
-                out.extend_from_slice(user.between);
-            } else {
-                push_separator(out);
-                out.extend_from_slice(user.open);
-                in_user = true;
-            }
-            out.extend_from_slice(&fragment.user);
+            said.push(fragment);
+        }
+        // The message goes on until the next answer.
+        let is_whole = items.peek().is_none_or(|next| !next.answer.is_empty());
+        if is_whole && !said.is_empty() {
+            push_separator(out);
+            (user.push)(out, &said, &mut painter);
+            said.clear();
         }
     }
-    close_user(out, &mut in_user, user);
 }
 
-fn close_user(out: &mut Vec<u8>, in_user: &mut bool, user: &UserShape) {
-    if core::mem::take(in_user) {
-        out.extend_from_slice(user.close);
-    }
-}
-
-fn push_separator(out: &mut Vec<u8>) {
-    if !out.ends_with(b"[") {
+/// Before an element of a list that is open, or of one whose beginning is written elsewhere.
+pub(crate) fn push_separator(out: &mut Vec<u8>) {
+    if !out.is_empty() && !out.ends_with(b"[") {
         out.push(b',');
     }
+}
+
+/// Before the next element of a list that may have a hole for its last one.
+pub(crate) fn push_next(out: &mut Vec<u8>, holes: &[Hole]) {
+    // What stands in a hole is not written yet.
+    if holes.last().is_some_and(|Hole(at)| *at == out.len()) {
+        out.push(b',');
+    } else {
+        push_separator(out);
+    }
+}
+
+/// Leaves a place for a picture as an element of a list.
+pub(crate) fn push_hole(out: &mut Vec<u8>, holes: &mut Vec<Hole>) {
+    push_next(out, holes);
+    holes.push(Hole(out.len()));
 }
 
 /// Writes the member `tools` with a comma in front; nothing when there are none.

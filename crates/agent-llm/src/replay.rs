@@ -5,12 +5,13 @@ use crate::client::Answered;
 use crate::config::{Timeouts, WaitSettings};
 use crate::failure::Reporter;
 use crate::format::Writer;
+use crate::pictures::Pictures;
 use crate::secret::Secrets;
 use agent_types::llm::{LlmError, LlmErrorKind, LlmRequest};
 use agent_types::ports::{LlmProvider, LlmStream};
 use async_trait::async_trait;
 use reqwest::Url;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Answers model calls from a [`Cassette`], without a network.
 ///
@@ -22,6 +23,7 @@ pub struct ReplayProvider {
     player: Player,
     writer: Writer,
     reporter: Arc<Reporter>,
+    pictures: Mutex<Pictures>,
 }
 
 impl ReplayProvider {
@@ -41,7 +43,8 @@ impl ReplayProvider {
             wait_settings: WaitSettings::default(),
         };
         let writer = Writer::new(cassette.format, host);
-        Self { writer, reporter: Arc::new(reporter), player: Player::new(cassette, matching) }
+        let player = Player::new(cassette, matching);
+        Self { writer, reporter: Arc::new(reporter), player, pictures: Mutex::default() }
     }
 
     /// Plays every piece when it came: a person can watch, and what depends on time can be tried.
@@ -49,6 +52,11 @@ impl ReplayProvider {
     pub const fn at_recorded_pace(mut self) -> Self {
         self.player.at_recorded_pace = true;
         self
+    }
+
+    /// Where the pictures of requests are from now on: those of the recording had theirs.
+    pub fn has_pictures(&self, pictures: Pictures) {
+        *self.pictures.lock().unwrap_or_else(PoisonError::into_inner) = pictures;
     }
 
     /// How many recorded calls have not been played yet.
@@ -65,7 +73,8 @@ impl LlmProvider for ReplayProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        let body = self.writer.write(&request).map_err(|error| {
+        let pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let body = self.writer.write_with_pictures(&request, &pictures).await.map_err(|error| {
             let message = format!("write the request for {}: {error}", request.model);
             LlmError::new(LlmErrorKind::InvalidRequest, message)
         })?;

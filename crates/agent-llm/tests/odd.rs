@@ -283,7 +283,7 @@ async fn an_answer_that_goes_on_with_code_of_the_models_is_whole_at_its_start() 
     // A turn that has ended leaves the container: it may be gone by the next one.
     let mut later = conversation(&response);
     later.push_answer(Answer::new(vec![Block::Text("Done.".to_owned())]).unwrap()).unwrap();
-    later.push_input(Input::new(vec!["next".to_owned()]).unwrap());
+    later.push_input(Input::new(vec!["next".into()]).unwrap());
     assert_eq!(written(Format::Anthropic, "api.anthropic.com", &later).get("container"), None);
 }
 
@@ -699,7 +699,7 @@ async fn a_call_of_the_servers_own_that_a_cut_left_without_its_result_goes() {
     let (_, answer) = document(Format::Anthropic, &message(json!([text, call]), "pause_turn")).await.unwrap();
     let mut paused = conversation(&answer);
     assert_eq!(blocks(&written(Format::Anthropic, "", &paused)), json!([text, call]));
-    paused.push_input(Input::new(vec!["never mind".to_owned()]).unwrap());
+    paused.push_input(Input::new(vec!["never mind".into()]).unwrap());
     assert_eq!(blocks(&written(Format::Anthropic, "", &paused)), json!([text]));
     // One whose code calls a tool from here waits for that.
     let caller = json!({"type": "code_execution_20250825", "tool_id": "s1"});
@@ -756,7 +756,7 @@ fn ids_of_calls_stay_different_short_enough_and_the_same() {
     let mut conversation = Conversation::new();
     let mut before: Vec<Vec<String>> = vec![Vec::new(); 5];
     for id in given {
-        conversation.push_input(Input::new(vec!["go".to_owned()]).unwrap());
+        conversation.push_input(Input::new(vec!["go".into()]).unwrap());
         let call = ToolCall { id: CallId::new(id), name: Arc::from("look"), arguments: Arguments::empty() };
         let answer = Answer::new(vec![Block::Call(call)]).unwrap();
         conversation

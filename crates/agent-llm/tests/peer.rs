@@ -57,7 +57,7 @@ async fn all_three_formats_are_understood() {
     ];
     for provider in &providers {
         let mut conversation = Conversation::new();
-        conversation.push_input(Input::new(vec!["Read the file src/main.rs.".to_owned()]).unwrap());
+        conversation.push_input(Input::new(vec!["Read the file src/main.rs.".into()]).unwrap());
         let first = answer(&**provider, &conversation).await;
         eprintln!("{}: {first:?}", provider.dialect());
         assert!(first.usage.unwrap().context_tokens() > 0);
@@ -82,7 +82,7 @@ async fn all_three_formats_are_understood() {
         let second = answer(&**provider, &conversation).await;
         assert!(second.usage.unwrap().context_tokens() > first.usage.unwrap().context_tokens());
 
-        let long = Input::new(vec!["word ".repeat(20_000)]).unwrap();
+        let long = Input::new(vec!["word ".repeat(20_000).into()]).unwrap();
         conversation.push_input(long);
         let request = LlmRequest {
             purpose: Purpose::Turn,

@@ -65,7 +65,7 @@ async fn answer(provider: &dyn LlmProvider, request: LlmRequest) -> LlmResponse 
 }
 
 fn input(text: &str) -> Input {
-    Input::new(vec![text.to_owned()]).unwrap()
+    Input::new(vec![text.into()]).unwrap()
 }
 
 /// The answer as it may stand in a history, its calls answered; nothing when there is nothing in it.

@@ -98,7 +98,7 @@ async fn make(
     while !is_enough(&life) {
         let text = life.shape.said.clone();
         life.messages += 2;
-        life.happen(Event::UserInput { text }).await?;
+        life.happen(Event::UserInput { text: text.into() }).await?;
     }
     life.journal.sync().await?;
     println!("{id}");

@@ -2,6 +2,7 @@
 
 use agent_core::agent::Event;
 use agent_core::budget::Limits;
+use agent_core::conversation::UserMessage;
 use agent_core::lifecycle::{self, Commitment, LifecycleConfig, TaskMode};
 use agent_core::session::{self, SessionConfig};
 use std::sync::Arc;
@@ -28,13 +29,13 @@ impl Handle {
     }
 
     /// The user's message. While the session is busy it is queued and goes out at the next opportunity; checks that run are stopped for it.
-    pub fn input(&self, text: impl Into<String>) {
+    pub fn input(&self, text: impl Into<UserMessage>) {
         self.event(session::Event::UserInput { text: text.into() });
     }
 
     /// The user's message, which waits for the end of the turn. It then begins the next one; a stop hands it back. Without a running
     /// turn it is an ordinary [message](Self::input).
-    pub fn send_after_turn(&self, text: impl Into<String>) {
+    pub fn send_after_turn(&self, text: impl Into<UserMessage>) {
         self.event(session::Event::InputAfterTurn { text: text.into() });
     }
 

@@ -1,11 +1,12 @@
 //! Takes known secrets out of text where it enters, so that journal, machine and screen see the same.
 
 use agent_core::agent::Event;
-use agent_core::conversation::Arguments;
+use agent_core::conversation::{Arguments, UserMessage};
 use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport, HookReport, HookRun};
 use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment};
 use agent_core::llm::{Delta, LlmError, LlmErrorFacts, LlmResponse, RateLimit, RawCall, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
+use agent_core::picture::Picture;
 use agent_core::session::{self, SessionConfig};
 use agent_core::tool::{CallFacts, Door, Finding, HookVerdict, Inspection, Opening, Subject, ToolOutcome, Walls};
 
@@ -37,9 +38,8 @@ impl Redactor {
     fn session_event(&self, mut event: session::Event) -> session::Event {
         use session::Event;
         match &mut event {
-            Event::UserInput { text }
-            | Event::InputAfterTurn { text }
-            | Event::InputWithdrawn { text }
+            Event::UserInput { text } | Event::InputAfterTurn { text } => self.message(text),
+            Event::InputWithdrawn { text }
             | Event::FollowUp { text, used_ms: _ }
             | Event::ToolProgress { ticket: _, call: _, text } => self.text(text),
             Event::Reconfigured { config } => self.config(config),
@@ -53,9 +53,10 @@ impl Redactor {
                 changed.iter_mut().for_each(|fact| self.fact(fact));
             }
             Event::ToolCompleted { ticket: _, call: _, outcome } => {
-                let ToolOutcome { status: _, content, changed_paths } = outcome;
+                let ToolOutcome { status: _, content, changed_paths, pictures } = outcome;
                 self.text(content);
                 self.texts(changed_paths);
+                pictures.iter_mut().for_each(|picture| self.picture(picture));
             }
             Event::GitChecked { ticket: _, report } => {
                 let GitReport { commits, formatting_due: _, commit_due: _, notes } = report;
@@ -90,6 +91,22 @@ impl Redactor {
         event
     }
 
+    fn message(&self, message: &mut UserMessage) {
+        let UserMessage { text, pictures } = message;
+        self.text(text);
+        pictures.iter_mut().for_each(|picture| self.picture(picture));
+    }
+
+    /// Its bytes are not here, and are never looked at: what a picture shows cannot be redacted.
+    fn picture(&self, picture: &mut Picture) {
+        let Picture { digest: _, kind: _, bytes: _, width: _, height: _, name } = picture;
+        if self.0.finds(name) {
+            let mut text = name.to_string();
+            self.text(&mut text);
+            *name = text.into();
+        }
+    }
+
     fn response(&self, response: &mut LlmResponse) {
         let LlmResponse { blocks, stop, usage: _, model } = response;
         blocks.iter_mut().for_each(|block| self.block(block));
@@ -119,9 +136,8 @@ impl Redactor {
 
     fn lifecycle_event(&self, mut event: lifecycle::Event) -> lifecycle::Event {
         match &mut event {
-            lifecycle::Event::InputReceived { text } | lifecycle::Event::Signalled { signal: _, summary: text } => {
-                self.text(text);
-            }
+            lifecycle::Event::InputReceived { text } => self.message(text),
+            lifecycle::Event::Signalled { signal: _, summary: text } => self.text(text),
             lifecycle::Event::CheckCompleted { ticket: _, commitment: _, report: CheckReport { end, output } } => {
                 self.text(output);
                 match end {

@@ -8,7 +8,7 @@ use crate::perform::Performer;
 use crate::redact::Redactor;
 use crate::runtime::expect_timers;
 use agent_core::agent::{Agent, Doing, Event, Step};
-use agent_core::conversation::Item;
+use agent_core::conversation::{Item, UserMessage};
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
 use agent_core::lifecycle;
 use agent_core::ports::{Journal, JournalError};
@@ -199,8 +199,10 @@ impl Runner {
 
     fn show_waiting(&mut self) {
         let (queued, after_turn) = self.agent.session().waiting_input();
-        if (queued, after_turn) != (&self.waiting.0, &self.waiting.1) {
-            self.waiting = (queued.to_vec(), after_turn.to_vec());
+        let is_shown = |now: &[UserMessage], shown: &[String]| now.iter().map(|said| &said.text).eq(shown);
+        if !is_shown(queued, &self.waiting.0) || !is_shown(after_turn, &self.waiting.1) {
+            let texts = |messages: &[UserMessage]| messages.iter().map(|said| said.text.clone()).collect();
+            self.waiting = (texts(queued), texts(after_turn));
             let (queued, after_turn) = self.waiting.clone();
             self.notify(Notice::Waiting { queued, after_turn });
         }

@@ -32,6 +32,7 @@ mod patch;
 mod plain_commands;
 mod preview;
 mod read_file;
+mod read_picture;
 mod signal;
 mod spec;
 mod text;

@@ -1,8 +1,11 @@
 //! `read_file`: a part of a text file with line numbers, whatever the file's size.
 
 use crate::file_tool::{FileKind, Operation, Watch, denied};
+use crate::read_picture::{Seen, is_picture, see};
 use crate::text::{Encoding, encoding, first_chars, lossy};
 use crate::workspace::{OpenedFile, Workspace};
+use agent_types::picture::Picture;
+use agent_types::ports::PictureKeeper;
 use agent_types::tool::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,7 +27,7 @@ pub(crate) struct ReadFileArguments {
 
 impl Operation for ReadFile {
     const NAME: &'static str = "read_file";
-    const DESCRIPTION: &'static str = "Reads a text file. Each line is shown as its number, a tab, and the line as it is in the file. \
+    const DESCRIPTION: &'static str = "Reads a text file, or shows a picture (PNG, JPEG, GIF, WebP). Each line is shown as its number, a tab, and the line as it is in the file. \
                                        At most 2000 lines or 64 KiB are shown at once, and lines longer than 2000 characters are cut; a \
                                        notice in square brackets says what is missing and how to get it. Read a file before you change it.";
     const KIND: FileKind = FileKind::Reads;
@@ -51,7 +54,8 @@ impl Operation for ReadFile {
         if let Some(rule) = watch.excluded(opened.real.as_str()) {
             return ToolOutcome::failed(denied(&arguments.path, rule));
         }
-        match read(&opened, arguments, watch) {
+        match read(&opened, arguments, workspace.pictures(), watch) {
+            Ok(Page::Picture(picture, told)) => ToolOutcome::ok(told).with_pictures(vec![picture]),
             Ok(Page::Text(text)) => {
                 workspace.note_seen(&opened);
                 ToolOutcome::ok(text)
@@ -65,16 +69,29 @@ impl Operation for ReadFile {
 
 enum Page {
     Text(String),
+    Picture(Picture, String),
     Unusable(String),
     Stopped,
 }
 
-fn read(opened: &OpenedFile, arguments: &ReadFileArguments, watch: &Watch) -> io::Result<Page> {
+fn read(
+    opened: &OpenedFile,
+    arguments: &ReadFileArguments,
+    pictures: Option<&dyn PictureKeeper>,
+    watch: &Watch,
+) -> io::Result<Page> {
     let mut lines =
         Lines { reader: BufReader::with_capacity(CHUNK_BYTES, &opened.file), bytes_left: MOST_SCANNED_BYTES, watch };
     let beginning = lines.reader.fill_buf()?;
     let size = opened.size();
     let encoding = encoding(beginning);
+    // A text may begin with the name of a format.
+    if encoding != Encoding::Utf8 && is_picture(beginning) {
+        return Ok(match see(lines.reader, size, &arguments.path, pictures)? {
+            Seen::Picture(picture, told) => Page::Picture(picture, told),
+            Seen::Unusable(reason) => Page::Unusable(reason),
+        });
+    }
     match encoding {
         Encoding::Binary => {
             let kind = kind_of(beginning);
@@ -221,9 +238,6 @@ impl<R: BufRead> Lines<'_, R> {
 fn kind_of(beginning: &[u8]) -> &'static str {
     let known: &[(&[u8], &str)] = &[
         (b"\x7fELF", "an ELF program"),
-        (b"\x89PNG", "a PNG image"),
-        (b"\xff\xd8\xff", "a JPEG image"),
-        (b"GIF8", "a GIF image"),
         (b"\x1f\x8b", "a gzip archive"),
         (b"PK\x03\x04", "a zip archive"),
         (b"%PDF", "a PDF document"),

@@ -27,6 +27,7 @@ pub mod conversation;
 pub mod hook;
 pub mod llm;
 pub mod permission;
+pub mod picture;
 pub mod ports;
 pub mod protected;
 pub mod redact;

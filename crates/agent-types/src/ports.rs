@@ -8,6 +8,7 @@ use crate::conversation::{Arguments, ToolCall};
 use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};
 use crate::llm::{LlmChunk, LlmError, LlmRequest};
 use crate::permission::{ApprovalAnswer, ApprovalQuestion, Exclusions};
+use crate::picture::{Digest, Picture};
 use crate::tool::{Effect, HookVerdict, Inspection, ToolOutcome, ToolSpec};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -158,6 +159,31 @@ pub trait Hook: Send + Sync {
 pub trait Approver: Send + Sync {
     /// Asks about one call and waits as long as it takes. The driver drops the future when the question is withdrawn.
     async fn ask(&self, question: &ApprovalQuestion) -> ApprovalAnswer;
+}
+
+/// Keeps the bytes of pictures, each once, for as long as the session is kept.
+pub trait PictureKeeper: Send + Sync + core::fmt::Debug {
+    /// Keeps these bytes and names them. When it returns, they outlast a crash as the session's own records do.
+    ///
+    /// # Errors
+    /// [`PictureError`] when they cannot be kept.
+    fn keep(&self, bytes: &[u8]) -> Result<Digest, PictureError>;
+
+    /// The bytes of a picture, which are exactly those that were kept.
+    ///
+    /// # Errors
+    /// [`PictureError`] when they are gone, or are not those any more.
+    fn bytes_of(&self, picture: &Picture) -> Result<Vec<u8>, PictureError>;
+}
+
+/// Why a picture cannot be kept, or had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{attempted}: {found}")]
+pub struct PictureError {
+    /// What was attempted, such as `keep a picture in /a/b`.
+    pub attempted: String,
+    /// What was found.
+    pub found: String,
 }
 
 /// Runs commands for adapters and drivers that are not tools (commitments, formatters).

@@ -6,6 +6,7 @@ pub use walls::{DOORS, Door, Opening, Walls};
 
 use crate::conversation::{CallId, ToolCall};
 use crate::hook::HookReport;
+use crate::picture::Picture;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -281,27 +282,41 @@ pub struct ToolOutcome {
     pub content: String,
     /// Files it changed or may have changed, relative to the workspace. A command that could have changed anything names none.
     pub changed_paths: Vec<String>,
+    /// What the model sees with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<Picture>,
 }
 
 impl ToolOutcome {
     /// A call that did what it should.
     pub fn ok(content: impl Into<String>) -> Self {
-        Self { status: ToolStatus::Ok, content: content.into(), changed_paths: Vec::new() }
+        Self::new(ToolStatus::Ok, content.into())
     }
 
     /// A call that failed; the content says why.
     pub fn failed(content: impl Into<String>) -> Self {
-        Self { status: ToolStatus::Failed, content: content.into(), changed_paths: Vec::new() }
+        Self::new(ToolStatus::Failed, content.into())
     }
 
     /// A call that was stopped, or whose end is unknown.
     pub fn interrupted(content: impl Into<String>) -> Self {
-        Self { status: ToolStatus::Interrupted, content: content.into(), changed_paths: Vec::new() }
+        Self::new(ToolStatus::Interrupted, content.into())
     }
 
     /// A call that never began.
     pub fn not_run(why: impl Into<String>) -> Self {
-        Self { status: ToolStatus::NotRun, content: why.into(), changed_paths: Vec::new() }
+        Self::new(ToolStatus::NotRun, why.into())
+    }
+
+    fn new(status: ToolStatus, content: String) -> Self {
+        Self { status, content, changed_paths: Vec::new(), pictures: Vec::new() }
+    }
+
+    /// The same outcome with pictures for the model.
+    #[must_use]
+    pub fn with_pictures(mut self, pictures: Vec<Picture>) -> Self {
+        self.pictures = pictures;
+        self
     }
 
     /// The same outcome with the files that were changed.

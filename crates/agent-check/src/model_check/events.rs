@@ -272,7 +272,7 @@ fn troubles() -> impl Iterator<Item = Line> {
 /// Events that change nothing in this state: all but pieces of text and late timers must be refused.
 pub(crate) fn without_effect(node: &Node) -> Vec<Event> {
     let session = &node.session;
-    let mut out = vec![Event::UserInput { text: " \n".to_owned() }];
+    let mut out = vec![Event::UserInput { text: " \n".into() }];
     if session.state() == State::ShuttingDown {
         out.extend([
             node.next_input(),

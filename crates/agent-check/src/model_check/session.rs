@@ -26,7 +26,7 @@ pub(crate) struct Node {
 impl Node {
     /// A message that was never sent.
     pub(crate) fn next_input(&self) -> Event {
-        Event::UserInput { text: self.next_text() }
+        Event::UserInput { text: self.next_text().into() }
     }
 
     pub(crate) fn next_text(&self) -> String {

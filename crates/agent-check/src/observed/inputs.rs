@@ -41,10 +41,10 @@ impl Inputs {
     fn history(&self, conversation: &Conversation) -> Result<u128, Fault> {
         let texts = conversation.iter().filter_map(|item| match item.as_ref() {
             Item::Input(input) => Some(input.texts()),
-            Item::Summary(summary) => Some(summary.said()),
+            Item::Summary(summary) => Some(summary.said().iter().map(String::as_str).collect()),
             Item::Answer(_) | Item::Round(_) => None,
         });
-        self.gathered(texts.flatten().map(String::as_str), "the history")
+        self.gathered(texts.flatten(), "the history")
     }
 
     /// The messages among these texts, each once; those that waited for the end of a turn are in order, and so are the others.

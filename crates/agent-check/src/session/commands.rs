@@ -112,8 +112,8 @@ pub(super) fn read(reader: &Reader<'_>, verb: &str, rest: &str) -> Result<Option
     let text = || if rest.starts_with('"') { reader.first() } else { rest.to_owned() };
     Ok(Some(match verb {
         "start" => Event::Started,
-        "input" => Event::UserInput { text: text() },
-        "later" => Event::InputAfterTurn { text: text() },
+        "input" => Event::UserInput { text: text().into() },
+        "later" => Event::InputAfterTurn { text: text().into() },
         "withdraw" => Event::InputWithdrawn { text: text() },
         "follow-up" => {
             Event::FollowUp { used_ms: parsed(reader.word(0)?, "milliseconds")?, text: reader.word(1)?.to_owned() }

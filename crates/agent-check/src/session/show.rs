@@ -159,7 +159,7 @@ fn sent(request: &LlmRequest) -> String {
 
 fn item(item: &Item) -> String {
     match item {
-        Item::Input(input) => format!("user {}", quoted(input.texts())),
+        Item::Input(input) => format!("user {}", quoted(&input.texts())),
         Item::Summary(summary) => format!("summary {}", quoted(&summary.texts().collect::<Vec<_>>())),
         Item::Answer(answer) if answer.is_paused() => format!("model {} (paused)", said(answer)),
         Item::Answer(answer) => format!("model {}", said(answer)),

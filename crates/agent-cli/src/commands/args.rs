@@ -104,6 +104,9 @@ pub(crate) struct Run {
     /// The task, as words.
     #[arg(value_name = "PROMPT", conflicts_with = "prompt")]
     pub(crate) words: Vec<String>,
+    /// Send this picture (PNG, JPEG, GIF or WebP) with the task. May be repeated.
+    #[arg(long = "image", value_name = "FILE")]
+    pub(crate) images: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) verification: Verification,
     #[command(flatten)]

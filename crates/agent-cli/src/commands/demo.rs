@@ -14,6 +14,7 @@ use crate::screen::signals::{self, Signal};
 use crate::screen::terminal::{self, all_written, print};
 use crate::screen::unread;
 use crate::screen::view::{Level, View};
+use crate::session::attached::Attaching;
 use crate::session::setup::{self, Opened};
 use crate::walls::sandbox;
 use crate::walls::search_path;
@@ -82,7 +83,9 @@ async fn task(settings: &Settings, url: &str, view: &mut View) -> Result<u8, Fai
     let config = ProviderConfig { base_url: url.to_owned(), ..ProviderConfig::default() };
     let provider = AnthropicProvider::new(config).map_err(Failure::internal)?;
     let models = vec![known_model("claude-sonnet-4-5")];
-    let chosen = Chosen { provider: Arc::new(provider), models, reach: Reach::default(), secrets: Vec::new() };
+    let provider = Arc::new(provider);
+    let attaching = Attaching::default().within(settings);
+    let chosen = Chosen { provider, models, reach: Reach::default(), secrets: Vec::new(), attaching };
     let chosen = chosen.paced(Unread::GoesOn);
     let opened = setup::open(settings, &Options::default(), chosen, None, Vec::new())?;
     let Opened { runner, handle, mut notices, id, .. } = opened;

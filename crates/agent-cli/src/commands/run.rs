@@ -10,22 +10,25 @@ use crate::model::provider;
 use crate::screen::counted::counted;
 use crate::screen::printer::{Init, Printer};
 use crate::screen::signals::{self, Signal, Signals};
-use crate::screen::terminal::{self, say};
+use crate::screen::terminal::{self, inline, say};
 use crate::screen::unread;
 use crate::screen::view::lost;
 use crate::screen::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
 use crate::session::apart::{self, apart, unless_signalled};
+use crate::session::attached::{Attached, Words};
+use crate::session::kept;
 use crate::session::limits::Raise;
-use crate::session::setup::{self, Opened};
+use crate::session::setup::Opened;
 use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::session::{Outcome, OutcomeKind, Session};
 use agent_runner::{End, Handle, Notice, Notices};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Does the task and returns the exit code. Without a thread for what blocks, the result says that.
 pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
     let started = Instant::now();
-    let Run { prompt, words, verification, options } = arguments;
+    let Run { prompt, words, images, verification, options } = arguments;
     if options.include_partial_messages && options.output_format != Some(OutputFormat::StreamJson) {
         say("agent: `--include-partial-messages` needs `--output-format stream-json`");
         return WRONG_USAGE;
@@ -37,10 +40,12 @@ pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
     let mut printer = Printer::new(&options);
     // From here on a signal ends the run with a result like everything else does.
     let result = match thread.and_then(|()| signals::listen()) {
-        Ok(mut signals) => match unless_signalled(&mut signals, begin(prompt, &words, &verification, &options)).await {
-            Ok(opened) => drive(opened, &mut printer, signals, started).await,
-            Err(failure) => RunResult::of_failure(&failure, started),
-        },
+        Ok(mut signals) => {
+            match unless_signalled(&mut signals, begin(prompt, &words, images, &verification, &options)).await {
+                Ok(opened) => drive(opened, &mut printer, signals, started).await,
+                Err(failure) => RunResult::of_failure(&failure, started),
+            }
+        }
         Err(failure) => RunResult::of_failure(&failure, started),
     };
     printer.finish(result, &options).await
@@ -50,21 +55,22 @@ pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
 async fn begin(
     prompt: Option<String>,
     words: &[String],
+    images: Vec<PathBuf>,
     verification: &Verification,
     options: &Options,
-) -> Result<(Opened, Option<String>, Settings), Failure> {
+) -> Result<(Opened, Option<Attached>, Settings), Failure> {
     let names_session = options.continue_newest || options.session_id.is_some();
     let all = options.clone();
-    apart(move || setup::check_named(&all)).await??;
+    apart(move || kept::check_named(&all)).await??;
     let limit = options.max_wall_time.map(|limit| Duration::from_millis(limit.0));
     let prompt = match task(prompt, words, options.quiet, limit).await {
-        Err(failure) if !names_session => return Err(failure),
+        Err(failure) if !names_session || !images.is_empty() => return Err(failure),
         prompt => prompt,
     };
     let all = options.clone();
     let (settings, is_kept) = apart(move || {
         let settings = Settings::resolve(&all, Seat::Headless)?;
-        let is_kept = setup::is_kept(&settings, &all)?;
+        let is_kept = kept::is_kept(&settings, &all)?;
         Ok::<_, Failure>((settings, is_kept))
     })
     .await??;
@@ -77,7 +83,12 @@ async fn begin(
     let is_bound_anew = !bound.is_empty();
     let (opened, settings) = apart::opened(settings, options, chosen, None, bound).await?;
     match prompt {
-        Ok(prompt) => Ok((opened, Some(prompt), settings)),
+        Ok(prompt) => {
+            let attaching = opened.attaching.clone();
+            let attached = apart(move || attaching.to(&prompt, &images, Words::Given)).await?;
+            let attached = attached.map_err(|why| Failure::input(format!("cannot send the task: {why}")))?;
+            Ok((opened, Some(attached), settings))
+        }
         // A run that was left has its task.
         Err(_) if opened.unfinished.is_some() => Ok((opened, None, settings)),
         // Other commands make another agent, which would wait for one.
@@ -90,7 +101,7 @@ async fn begin(
 
 /// Shows what happens until the agent comes to rest, or until a signal.
 async fn drive(
-    (opened, prompt, settings): (Opened, Option<String>, Settings),
+    (opened, prompt, settings): (Opened, Option<Attached>, Settings),
     printer: &mut Printer,
     mut signals: Signals,
     started: Instant,
@@ -116,8 +127,9 @@ async fn drive(
     }
     let task = tokio::spawn(runner.run());
     let has_task = prompt.is_some();
-    if let Some(prompt) = prompt {
-        handle.input(prompt);
+    if let Some(Attached { message, told }) = prompt {
+        told.iter().for_each(|told| printer.say(&inline(&format!("attached {told}"))));
+        handle.input(message);
     }
     let signalled = watch(&handle, has_task, printer, &mut signals, &mut notices).await;
     handle.detach();

@@ -309,6 +309,8 @@ pub(crate) struct ModelEntry {
     pub(crate) max_output_tokens: Option<NonZeroU32>,
     pub(crate) effort: Option<Wish>,
     pub(crate) context_window_tokens: Option<u64>,
+    /// Whether it takes pictures.
+    pub(crate) images: Option<bool>,
     /// US dollars for a million tokens.
     pub(crate) input_usd: Option<Amount>,
     pub(crate) output_usd: Option<Amount>,

@@ -85,6 +85,8 @@ pub(crate) struct ProviderEntry {
     /// The one that is asked where none is named.
     pub(crate) model: Option<String>,
     pub(crate) effort: Option<Wish>,
+    /// Whether its models take pictures, where nothing is said of a model itself.
+    pub(crate) images: Option<bool>,
 }
 
 /// A header's value, which may be secret.

@@ -2,7 +2,7 @@
 
 use crate::config::file::UserConfig;
 use crate::config::options::ProviderName;
-use crate::config::providers::Alias;
+use crate::config::providers::{Alias, ProviderEntry};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::model::asked::{Models, as_recorded};
@@ -14,13 +14,15 @@ use crate::model::paced::{Paced, Unread};
 use crate::model::secrets;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
+use crate::session::attached::Attaching;
 use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;
 use agent_llm::{
-    AnthropicProvider, Asked, ConfigError, OpenAiProvider, OpenAiResponsesProvider, ProviderConfig, ReplayProvider,
-    Timeouts, WaitSettings,
+    AnthropicProvider, Asked, ConfigError, OpenAiProvider, OpenAiResponsesProvider, Pictures, ProviderConfig,
+    ReplayProvider, Timeouts, WaitSettings,
 };
+use agent_runner::journal::SessionPictures;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +34,8 @@ pub(crate) struct Chosen {
     pub(crate) reach: Reach,
     /// Values that must not be shown anywhere.
     pub(crate) secrets: Vec<String>,
+    /// What attaches pictures to messages, and has those of the session.
+    pub(crate) attaching: Attaching,
 }
 
 impl Chosen {
@@ -84,11 +88,15 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
     if let Tape::Replay(provider, recorded, _) = &settings.tape {
         let (models, secrets) = (recorded_models(settings, recorded)?, known_secrets(settings));
         secrets::learn(&secrets);
+        let attaching = attaching(settings, None);
+        provider.has_pictures(attaching.taken.clone());
         let provider = Arc::<ReplayProvider>::clone(provider);
-        return Ok(Chosen { provider, models, reach: Reach::default(), secrets });
+        return Ok(Chosen { provider, models, reach: Reach::default(), secrets, attaching });
     }
     let endpoint = Endpoint::of(settings)?;
-    let Connected { client, secrets, .. } = connect(settings, &endpoint, settings.timeouts).await?;
+    let attaching = attaching(settings, endpoint.entry);
+    let pictures = attaching.taken.clone();
+    let Connected { client, secrets, .. } = connect_with(settings, &endpoint, settings.timeouts, pictures).await?;
     say_proxy(settings, &endpoint);
     let reach = reach(&endpoint)?;
     let asked = match endpoint.model(settings) {
@@ -97,7 +105,7 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
     };
     let models = Models::new(settings, reach).or_wish(asked.effort);
     let models = models.all(&asked.model, fallbacks(settings, &endpoint.name)?.iter())?;
-    Ok(Chosen { provider: client.shared(), models, reach, secrets })
+    Ok(Chosen { provider: client.shared(), models, reach, secrets, attaching })
 }
 
 /// A client, and what its server gets.
@@ -115,10 +123,20 @@ pub(crate) async fn connect(
     endpoint: &Endpoint<'_>,
     timeouts: Timeouts,
 ) -> Result<Connected, Failure> {
+    connect_with(settings, endpoint, timeouts, Pictures::default()).await
+}
+
+/// The same for requests with pictures.
+async fn connect_with(
+    settings: &Settings,
+    endpoint: &Endpoint<'_>,
+    timeouts: Timeouts,
+    pictures: Pictures,
+) -> Result<Connected, Failure> {
     let mut secrets = known_secrets(settings);
     secrets.extend(secrets::of_url(&endpoint.base_url));
     let mut config = config_of(endpoint);
-    (config.timeouts, config.wait_settings) = (timeouts, wait_settings());
+    (config.timeouts, config.wait_settings, config.pictures) = (timeouts, wait_settings(), pictures);
     let key = keys::of(settings, endpoint, &config).await?;
     secrets.extend(key.value.clone());
     secrets::learn(&secrets);
@@ -126,6 +144,15 @@ pub(crate) async fn connect(
     (config.api_key, config.key_variable) = (key.value, key.variable);
     config.recorder = settings.tape.recorder(&secrets)?;
     Ok(Connected { client: Client::new(endpoint.protocol, config)?, secrets, has_key })
+}
+
+/// What the user says of models and pictures, and where a new session keeps them.
+fn attaching(settings: &Settings, entry: Option<&ProviderEntry>) -> Attaching {
+    let keeper = Arc::new(SessionPictures::new());
+    let said = settings.user.models.iter().filter_map(|(model, entry)| Some((model.clone(), entry.images?)));
+    let taken_by = said.collect();
+    let taken = Pictures { keeper: Some(keeper.clone()), taken: entry.and_then(|entry| entry.images), taken_by };
+    Attaching::new(keeper, taken).within(settings)
 }
 
 /// The keys of other providers are secrets too, and whatever else the environment and the configuration hold.

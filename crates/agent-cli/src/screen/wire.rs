@@ -1,6 +1,7 @@
 //! Machine-readable output: one object at the end (`json`) or one a line as things happen (`stream-json`). The schema in `docs/` is made
 //! from these types.
 
+mod reports;
 mod summarised;
 use crate::session::limits::Raise;
 use agent_core::budget::Ledger;
@@ -9,8 +10,9 @@ use agent_core::lifecycle;
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::{Basis, PermissionMode};
 use agent_core::session::{Denial, OutcomeKind, Session, Transition};
-use agent_exec::{Access, Sandbox};
 use agent_runner::Notice;
+use reports::PictureReport;
+pub(crate) use reports::SandboxReport;
 use serde::Serialize;
 use serde_json::Value;
 use summarised::SummaryReport;
@@ -122,31 +124,6 @@ pub(crate) enum Line {
     Result(RunResult),
 }
 
-/// The sandbox in force.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct SandboxReport {
-    /// What commands may touch, as `--sandbox` names it.
-    #[cfg_attr(test, schemars(extend("enum" = ["read-only", "workspace-write"])))]
-    access: &'static str,
-    /// What enforces it.
-    #[cfg_attr(test, schemars(extend("enum" = ["bubblewrap", "Landlock"])))]
-    mechanism: &'static str,
-    /// What it does not hold on this machine although a sandbox can.
-    weaknesses: Vec<&'static str>,
-}
-
-impl SandboxReport {
-    pub(crate) fn of(sandbox: &Sandbox) -> Self {
-        let access = match sandbox.policy().access {
-            Access::ReadOnly => "read-only",
-            Access::WorkspaceWrite => "workspace-write",
-        };
-        let mechanism = sandbox.mechanism();
-        Self { access, mechanism: mechanism.name(), weaknesses: sandbox.weaknesses() }
-    }
-}
-
 /// A message with content blocks as Anthropic's API has them.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -193,6 +170,9 @@ pub(crate) enum Content {
         content: String,
         /// Whether it failed or was not run.
         is_error: bool,
+        /// What the model sees with it. The bytes are beside the session.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pictures: Vec<PictureReport>,
     },
 }
 
@@ -292,6 +272,7 @@ impl Line {
                         tool_use_id: result.call().to_string(),
                         content: result.content().to_owned(),
                         is_error: result.is_error(),
+                        pictures: result.pictures().iter().map(PictureReport::of).collect(),
                     });
                     let message = Message { role: "user", content: results.collect(), usage: None };
                     Some(Self::User { message, session_id })

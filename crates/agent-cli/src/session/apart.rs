@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::model::provider::Chosen;
 use crate::screen::signals::{Signal, Signals};
 use crate::screen::unread;
+use crate::session::kept;
 use crate::session::setup::{self, Opened};
 use agent_core::lifecycle::Commitment;
 use agent_core::ports::Approver;
@@ -34,7 +35,7 @@ pub(crate) async fn unless_signalled<T>(
 pub(crate) async fn settings(options: &Options, seat: Seat) -> Result<Settings, Failure> {
     let options = options.clone();
     apart(move || {
-        setup::check_named(&options)?;
+        kept::check_named(&options)?;
         Settings::resolve(&options, seat)
     })
     .await?

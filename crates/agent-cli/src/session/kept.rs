@@ -1,6 +1,9 @@
 //! Where sessions are kept, and why one cannot be had.
 
 use crate::config::file::{check_places, state_home};
+use crate::config::options::Options;
+use crate::config::project::working_directory;
+use crate::config::settings::Settings;
 use crate::failure::Failure;
 use agent_runner::journal::{OpenError, ReadError, SessionStore, StoreError};
 use std::io::ErrorKind;
@@ -56,4 +59,41 @@ pub(crate) fn unreadable(error: &ReadError) -> Failure {
         }
         _ => Failure::input(error),
     }
+}
+
+/// Fails when a session is named that has to be there and is not. It needs nothing but the directory: a mistyped id is said before a
+/// missing key, an unknown model or a broken configuration is.
+pub(crate) fn check_named(options: &Options) -> Result<(), Failure> {
+    let has_to_be_there = options.continue_newest || options.must_exist || options.fork_session;
+    if !has_to_be_there || options.no_session {
+        return Ok(());
+    }
+    let directory = working_directory(options.directory.as_deref())?;
+    let store = store(&directory)?;
+    match &options.session_id {
+        Some(id) if options.must_exist => store.id_of(id).map(|_| ()).map_err(|error| failed(&error)),
+        Some(id) => store.existing(id).map(|_| ()).map_err(|error| failed(&error)),
+        None => newest(&store, &directory).map(|_| ()),
+    }
+}
+
+pub(crate) fn newest(store: &SessionStore, directory: &Path) -> Result<String, Failure> {
+    let newest = store.newest().map_err(|error| failed(&error))?;
+    let newest = newest.map(|newest| newest.id);
+    newest.ok_or_else(|| {
+        let directory = directory.display();
+        Failure::input(format!(
+            "cannot resume a session: there is none for {directory}; start one with `agent`, or `agent run` without `--continue`"
+        ))
+    })
+}
+
+/// Whether the options name a session that is there.
+pub(crate) fn is_kept(settings: &Settings, options: &Options) -> Result<bool, Failure> {
+    Ok(match &options.session_id {
+        _ if options.no_session => false,
+        _ if options.continue_newest => true,
+        Some(id) => store(&settings.directory)?.path(id).map_err(|error| failed(&error))?.exists(),
+        None => false,
+    })
 }

@@ -1,6 +1,7 @@
 //! Assembles a session: tools, hooks, journal, system prompt, and the differences from its last use.
 
 pub(crate) mod apart;
+pub(crate) mod attached;
 pub(crate) mod binding;
 pub(crate) mod differences;
 pub(crate) mod instructions;

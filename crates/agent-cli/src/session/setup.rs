@@ -3,7 +3,6 @@
 use crate::LEFTOVERS;
 use crate::config::file::{Author, config_home, record_key, state_home};
 use crate::config::options::Options;
-use crate::config::project::working_directory;
 use crate::config::rule_patterns;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
@@ -13,10 +12,11 @@ use crate::model::keys;
 use crate::model::provider::Chosen;
 use crate::model::secrets;
 use crate::screen::terminal::{inline, say};
+use crate::session::attached::{Attaching, say_missing};
 use crate::session::binding;
 use crate::session::differences::{say_differences, stay_denied};
 use crate::session::instructions::{system_prompt, with_environment_of};
-use crate::session::kept::{failed, store};
+use crate::session::kept::{failed, newest, store};
 use crate::session::limits::{self, Raise};
 use crate::session::own;
 use crate::skills::{activate_skill, catalogue};
@@ -35,7 +35,7 @@ use agent_core::session::{Action, KeptResults, ModelConfig, Outstanding, Session
 use agent_exec::{Processes, leftovers};
 use agent_git::{HooksConfig, Identity, RepositoryHooks};
 use agent_hooks::{Formatters, Runs, UserHooks};
-use agent_runner::journal::{FileJournal, Reopened, SessionStore};
+use agent_runner::journal::{FileJournal, Reopened, SessionPictures, SessionStore};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{BackgroundCommands, Workspace, signal_tool, standard_tools_seen};
 use std::path::{Path, PathBuf};
@@ -63,6 +63,8 @@ pub(crate) struct Opened {
     pub(crate) repository: Arc<RepositoryHooks>,
     /// What its tools run in the background.
     pub(crate) background: BackgroundCommands,
+    /// Attaches pictures to messages.
+    pub(crate) attaching: Attaching,
 }
 
 /// A session as it was left.
@@ -98,11 +100,13 @@ pub(crate) fn open(
     let with_signal = !is_attended || !commitments.is_empty();
     clear_leftovers(settings.is_quiet);
     let reach = chosen.reach;
+    let mut attaching = chosen.attaching.clone();
     let Made { builder, model, tool_names, processes, repository, users, background } =
         make(settings, options, chosen, approver, with_signal)?;
+    attaching.model = model.id.to_string();
     let kept = Kept::find(settings, options)?;
     let mut config = builder.effective_config();
-    let (builder, id, mut resumed) = kept.attach(builder, &settings.directory);
+    let (builder, id, mut resumed) = kept.attach(builder, &settings.directory, &attaching.keeper);
     users.is_of(&id);
     let left = resumed.as_mut().and_then(|old| old.left.take());
     let was_unfinished = left.as_ref().is_some_and(Lifecycle::is_busy);
@@ -149,43 +153,7 @@ pub(crate) fn open(
         was_unfinished,
         repository,
         background,
-    })
-}
-
-/// Fails when a session is named that has to be there and is not. It needs nothing but the directory: a mistyped id is said before a
-/// missing key, an unknown model or a broken configuration is.
-pub(crate) fn check_named(options: &Options) -> Result<(), Failure> {
-    let has_to_be_there = options.continue_newest || options.must_exist || options.fork_session;
-    if !has_to_be_there || options.no_session {
-        return Ok(());
-    }
-    let directory = working_directory(options.directory.as_deref())?;
-    let store = store(&directory)?;
-    match &options.session_id {
-        Some(id) if options.must_exist => store.id_of(id).map(|_| ()).map_err(|error| failed(&error)),
-        Some(id) => store.existing(id).map(|_| ()).map_err(|error| failed(&error)),
-        None => newest(&store, &directory).map(|_| ()),
-    }
-}
-
-pub(crate) fn newest(store: &SessionStore, directory: &Path) -> Result<String, Failure> {
-    let newest = store.newest().map_err(|error| failed(&error))?;
-    let newest = newest.map(|newest| newest.id);
-    newest.ok_or_else(|| {
-        let directory = directory.display();
-        Failure::input(format!(
-            "cannot resume a session: there is none for {directory}; start one with `agent`, or `agent run` without `--continue`"
-        ))
-    })
-}
-
-/// Whether the options name a session that is there.
-pub(crate) fn is_kept(settings: &Settings, options: &Options) -> Result<bool, Failure> {
-    Ok(match &options.session_id {
-        _ if options.no_session => false,
-        _ if options.continue_newest => true,
-        Some(id) => store(&settings.directory)?.path(id).map_err(|error| failed(&error))?.exists(),
-        None => false,
+        attaching,
     })
 }
 
@@ -199,8 +167,9 @@ pub(crate) fn builder(
     clear_leftovers(settings.is_quiet);
     // An attempt without commitments has no one to signal to.
     let is_bound = !commitments.is_empty();
+    let keeper = chosen.attaching.keeper.clone();
     let made = make(settings, options, chosen, None, is_bound)?;
-    let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory);
+    let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory, &keeper);
     made.users.is_of(&id);
     let builder = builder.commands(Arc::new(made.processes));
     Ok((if is_bound { builder.bind(LifecycleConfig::headless(commitments)) } else { builder }, id))
@@ -246,6 +215,7 @@ fn make(
     let workspace = Arc::new(
         workspace
             .knowing(secrets::redactor())
+            .keeping(chosen.attaching.keeper.clone())
             .protecting(own)
             .closing(state_home().into_iter().chain(keys::files(&settings.user)?))
             .closing(agent_git::kept_in(&settings.directory))
@@ -292,13 +262,9 @@ fn make(
     for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
         say(&format!("agent: {unknown}, which is not a tool; the tools are {}", tool_names.join(", ")));
     }
-    let mut builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
-    for secret in chosen.secrets {
-        builder = builder.secret(secret);
-    }
-    if let Some(approver) = approver {
-        builder = builder.approver(approver);
-    }
+    let builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
+    let builder = chosen.secrets.into_iter().fold(builder, |builder, secret| builder.secret(secret));
+    let builder = approver.into_iter().fold(builder, Builder::approver);
     Ok(Made { builder, model, tool_names, processes, repository, users, background })
 }
 
@@ -414,7 +380,15 @@ impl Kept {
         Ok(Self::Old { id, journal, rebuilt: Box::new(rebuilt) })
     }
 
-    fn attach(self, builder: Builder, directory: &Path) -> (Builder, String, Option<Resumed>) {
+    fn attach(
+        self,
+        builder: Builder,
+        directory: &Path,
+        pictures: &SessionPictures,
+    ) -> (Builder, String, Option<Resumed>) {
+        if let Self::New { journal, .. } | Self::Old { journal, .. } = &self {
+            pictures.keep_beside(journal.path());
+        }
         let identify = |builder: Builder, id: &str| {
             let program = concat!("agent ", env!("CARGO_PKG_VERSION"));
             builder.identity(id, directory.display().to_string(), program)
@@ -425,6 +399,7 @@ impl Kept {
             Self::Old { id, journal, rebuilt } => {
                 let Rebuilt { agent, next_seq, begun, .. } = *rebuilt;
                 let (session, left) = (agent.session(), agent.unless_passed_over().cloned());
+                say_missing(session.conversation(), pictures);
                 let kind = session.ended_by_limit();
                 let reached = session.limit_reached().filter(|reached| Some(reached.kind) == kind);
                 let reached = reached.zip(Raise::of(session));

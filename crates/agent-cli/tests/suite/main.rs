@@ -31,6 +31,7 @@ mod output;
 mod own_directories;
 mod own_providers;
 mod permissions;
+mod pictures;
 mod prompt;
 mod providers;
 mod pty;

@@ -3,12 +3,11 @@
 //! joins both machines.
 
 use super::{Agent, Oversight, Step, signals};
-use crate::conversation::Item;
+use crate::conversation::{Item, UserMessage};
 use crate::lifecycle::{self, Lifecycle, LifecycleConfig};
 use crate::session::{self, Session, Transition, Trigger};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use alloc::string::String;
 use alloc::vec::Vec;
 use statetable::Rendering;
 
@@ -16,7 +15,7 @@ use statetable::Rendering;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Apart {
     /// Messages given to the session that it has not taken, oldest first.
-    given: VecDeque<String>,
+    given: VecDeque<UserMessage>,
     /// Whether the session took a message that did not come from the lifecycle: then its runs do not concern the lifecycle.
     is_passed_over: bool,
 }
@@ -67,8 +66,11 @@ impl Agent {
             Err(rejected) => return Some(Err(rejected)),
         };
         for action in &step.actions {
-            if let lifecycle::Action::SendInput { text } | lifecycle::Action::SendGapReport { text, .. } = action {
+            if let lifecycle::Action::SendInput { text } = action {
                 apart.given.push_back(text.clone());
+            }
+            if let lifecycle::Action::SendGapReport { text, .. } = action {
+                apart.given.push_back(text.as_str().into());
             }
         }
         if let Some(turn) = self.session.outcome().filter(|_| is_turn) {

@@ -2,6 +2,7 @@
 
 use super::commitment::{Check, CheckEnd, CommitmentId};
 use super::{State, Ticket};
+use crate::conversation::UserMessage;
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ pub enum Action {
     /// Give the message to the session.
     SendInput {
         /// The message.
-        text: String,
+        text: UserMessage,
     },
     /// Give the session, as a message, the report of what is missing.
     SendGapReport {

@@ -2,6 +2,7 @@
 
 use super::commitment::{CheckReport, Commitment, CommitmentId};
 use super::{Signal, TaskMode, Ticket};
+use crate::conversation::UserMessage;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ pub enum Event {
     /// A message to the agent. Blank ones are refused.
     InputReceived {
         /// The message.
-        text: String,
+        text: UserMessage,
     },
     /// A commitment was added. One without a command is refused.
     CommitmentAdded {

@@ -57,6 +57,7 @@ pub use step::{Objection, Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, LifecycleTable, ProvedTable, State, Trigger};
 pub use verification::Verification;
 
+use crate::conversation::UserMessage;
 use crate::snapshot::FormatVersion;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -85,7 +86,7 @@ pub struct Lifecycle {
     /// How many gap reports there were since the last message.
     rounds: u32,
     /// The message that is about to be given to the session.
-    input: String,
+    input: UserMessage,
     is_cancelled: bool,
     outcome: Option<Outcome>,
     timer: Option<Ticket>,
@@ -120,7 +121,7 @@ impl Lifecycle {
             verification: None,
             checks_time: None,
             rounds: 0,
-            input: String::new(),
+            input: UserMessage::default(),
             is_cancelled: false,
             outcome: None,
             // No row leads here that could start it.

@@ -15,6 +15,7 @@ pub(super) use result::told;
 use crate::conversation::{Answer, CallId, ToolCall};
 use crate::hook::EndedCall;
 use crate::permission::{ApprovalQuestion, Basis, Decision, Exclusions, Permissions, Ruling};
+use crate::picture::Picture;
 use crate::tool::{CallFacts, Effect, Finding, RanTool, Subject, ToolStatus};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -52,6 +53,9 @@ struct OpenCall {
     /// Whether a hook gave it the arguments with which it runs.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     is_changed_by_hook: bool,
+    /// What the model sees with its result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pictures: Vec<Picture>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,6 +84,7 @@ impl Batch {
                 ran: None,
                 counts: Counts::Nothing,
                 is_changed_by_hook: false,
+                pictures: Vec::new(),
                 is_changed: false,
             };
             if let Some(message) = unusable.remove(&call.id) {

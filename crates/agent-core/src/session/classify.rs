@@ -171,7 +171,7 @@ impl Session {
 
     /// Tokens that the next request will take, measured where the provider counted and estimated beyond.
     pub(super) fn context_estimate(&self) -> u64 {
-        let bytes = self.conversation.bytes().saturating_add(self.outbox.unsent_bytes() as u64);
+        let bytes = self.conversation.bytes().saturating_add(self.outbox.unsent_bytes());
         self.context.estimate(bytes, self.conversation.len())
     }
 

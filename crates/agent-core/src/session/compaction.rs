@@ -5,7 +5,7 @@
 
 use super::Summaries;
 use super::word_for_word::{Kept, word_for_word};
-use crate::conversation::{Answer, Block, Conversation, Input, Item, Summary};
+use crate::conversation::{Answer, Block, Conversation, Input, Item, Summary, UserMessage};
 use crate::llm::{LlmResponse, ResponseBlock, StopReason};
 use alloc::boxed::Box;
 use alloc::format;
@@ -146,7 +146,7 @@ pub(super) fn request(
         push(&mut out, clipped(item, share.max(MIN_SHARE_BYTES)));
     }
     let instruction = focus.map_or_else(|| INSTRUCTION.into(), |focus| format!("{INSTRUCTION}\n\n{FOCUS}\n{focus}"));
-    if let Ok(instruction) = Input::new(vec![instruction]) {
+    if let Ok(instruction) = Input::new(vec![instruction.into()]) {
         out.push_input(instruction);
     }
     out
@@ -194,7 +194,7 @@ pub(super) fn replaced(
     let summary = Summary::new(summary, model.clone(), said, results).ok()?;
     if config.is_of_earlier_versions() {
         // They took it for a message of the user's, and replay as they were.
-        out.push_input(Input::new(summary.texts().map(String::from).collect()).ok()?);
+        out.push_input(Input::new(summary.texts().map(UserMessage::from).collect()).ok()?);
     } else {
         out.push_summary(summary);
     }
@@ -231,7 +231,7 @@ fn push(out: &mut Conversation, item: Arc<Item>) {
         return;
     }
     // A round or an answer opens the new history or follows an answer: a filler keeps roles alternating.
-    if let Ok(filler) = Input::new(vec![String::from(FILLER)]) {
+    if let Ok(filler) = Input::new(vec![FILLER.into()]) {
         out.push_input(filler);
         let _ = out.push_shared(item);
     }
@@ -244,8 +244,11 @@ fn results_in(item: &Item) -> usize {
     }
 }
 
-/// The item as it is summarised: long results clipped, thinking left out. Shared when nothing of it is left out.
+/// The item as it is summarised: pictures named instead of sent, long results clipped, thinking left out. Shared when nothing of it is
+/// left out.
 fn clipped(item: &Arc<Item>, limit_bytes: usize) -> Arc<Item> {
+    let named = item.with_pictures_named("not sent with the history that is summarised").map(Arc::new);
+    let item = named.as_ref().unwrap_or(item);
     match item.as_ref() {
         Item::Round(round) => {
             round.clipped(limit_bytes).map_or_else(|| item.clone(), |round| Arc::new(Item::Round(round)))

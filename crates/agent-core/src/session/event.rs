@@ -3,7 +3,7 @@
 use super::SessionConfig;
 use super::Ticket;
 use crate::budget::Limits;
-use crate::conversation::CallId;
+use crate::conversation::{CallId, UserMessage};
 use crate::hook::{CommitReport, FormatReport, GitReport, HookReport};
 use crate::llm::{Delta, LlmError, LlmResponse};
 use crate::permission::ApprovalAnswer;
@@ -22,7 +22,7 @@ pub enum Event {
     /// The user sent a message. Blank ones are refused.
     UserInput {
         /// The message.
-        text: String,
+        text: UserMessage,
     },
     /// A message of the agent's own to its session, such as the report of what is missing. It belongs to the message before it and shares
     /// its time. Blank ones are refused.
@@ -36,7 +36,7 @@ pub enum Event {
     /// going on, both are the same. Blank ones are refused.
     InputAfterTurn {
         /// The message.
-        text: String,
+        text: UserMessage,
     },
     /// The user takes a message back that has not gone out: it comes back with [`ReturnQueuedInput`](super::Action::ReturnQueuedInput). Of
     /// those with the same text it is one that waits for the end of the turn, and the newest. Refused once none waits.
@@ -286,10 +286,16 @@ impl Event {
         self.kind().1
     }
 
-    /// The message that the event brings, whenever it goes out.
+    /// The text of the message that the event brings, whenever it goes out.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
-        let (Self::UserInput { text } | Self::FollowUp { text, .. } | Self::InputAfterTurn { text }) = self else {
+        if let Self::FollowUp { text, .. } = self { Some(text) } else { self.said().map(|said| &*said.text) }
+    }
+
+    /// The message of the user that the event brings.
+    #[must_use]
+    pub const fn said(&self) -> Option<&UserMessage> {
+        let (Self::UserInput { text } | Self::InputAfterTurn { text }) = self else {
             return None;
         };
         Some(text)

@@ -75,14 +75,13 @@ pub use step::{Notes, Objection, Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, ProvedTable, SessionTable, State, Trigger};
 
 use crate::budget::{Ledger, LimitReached};
-use crate::conversation::{CallId, Conversation};
+use crate::conversation::{CallId, Conversation, UserMessage};
 use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Exclusions, Ruling};
 use crate::snapshot::FormatVersion;
 use crate::tool::Effect;
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::vec::Vec;
 use asked::{Asked, Tickets};
 use batch::Batch;
@@ -299,7 +298,7 @@ impl Session {
     /// The messages that [can be taken back](Event::InputWithdrawn), in the order in which they go out: those that go with the next
     /// results, and those that wait for the end of the turn.
     #[must_use]
-    pub fn waiting_input(&self) -> (&[String], &[String]) {
+    pub fn waiting_input(&self) -> (&[UserMessage], &[UserMessage]) {
         self.outbox.waiting()
     }
 

@@ -45,11 +45,10 @@ mod tests {
     use crate::conversation::{Answer, Arguments, Block, CallId, Input, Round, ToolCall, ToolResult};
     use crate::llm::LlmResponse;
     use crate::session::{Action, Event, ModelConfig, SessionConfig, State};
-    use alloc::string::ToString;
     use alloc::vec;
 
     fn input(text: &str) -> Arc<Item> {
-        Arc::new(Item::Input(Input::new(vec![text.to_string()]).unwrap()))
+        Arc::new(Item::Input(Input::new(vec![text.into()]).unwrap()))
     }
 
     fn round(id: &str) -> Arc<Item> {

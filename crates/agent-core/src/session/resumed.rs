@@ -34,8 +34,8 @@ impl Session {
         let Some(mut batch) = self.batch.as_deref().cloned() else { return Trigger::SessionResumed };
         let mut lost = lost(&batch, calls);
         let Some((last, outcome)) = lost.pop() else { return Trigger::SessionResumed };
-        for (call, ToolOutcome { status, content, .. }) in lost {
-            batch.complete(&call, status, content, self.config.max_result_bytes);
+        for (call, outcome) in lost {
+            batch.complete(&call, outcome, self.config.max_result_bytes);
         }
         let trigger = self.tool_completed(&batch, &last, &outcome);
         if trigger == Trigger::ToolCompletedMoreLeft { Trigger::SessionResumed } else { trigger }

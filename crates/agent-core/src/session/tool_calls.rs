@@ -121,14 +121,15 @@ impl Session {
         &mut self,
         trigger: Trigger,
         call: &CallId,
-        outcome: ToolOutcome,
+        mut outcome: ToolOutcome,
         rulings: &mut Vec<Ruling>,
     ) {
-        let ToolOutcome { status, content, changed_paths } = outcome;
+        let status = outcome.status;
+        let changed_paths = core::mem::take(&mut outcome.changed_paths);
         let limit_bytes = self.config.max_result_bytes;
         let mut may_have_changed = !changed_paths.is_empty();
         if let Some(batch) = &mut self.batch {
-            batch.complete(call, status, content, limit_bytes);
+            batch.complete(call, outcome, limit_bytes);
             may_have_changed |= status != ToolStatus::NotRun && batch.changes(call);
         }
         if may_have_changed {

@@ -5,35 +5,36 @@ use super::outcome::Ending;
 use super::user_hooks::HookState;
 use super::{Deadline, Repetition, Session, stop};
 use crate::budget::LimitKind;
+use crate::conversation::UserMessage;
 use alloc::format;
 use alloc::string::String;
 
 impl Session {
     /// A message came. While nothing is in flight it starts a turn and takes along what was left over.
-    pub(super) fn absorb_input(&mut self, text: String) {
+    pub(super) fn absorb_input(&mut self, said: UserMessage) {
         if self.asked.is_open() {
-            self.outbox.queue(text);
+            self.outbox.queue(said);
             // The hooks of the session's end run outside of a run: what is typed there begins one.
             self.run.begin();
             return;
         }
         self.begin_work();
-        self.outbox.add(text);
+        self.outbox.add(said);
     }
 
     /// The same with a message that waits for the end of the turn, if one is going on.
-    pub(super) fn absorb_input_after_turn(&mut self, text: String) {
+    pub(super) fn absorb_input_after_turn(&mut self, said: UserMessage) {
         if !self.asked.is_open() {
-            return self.absorb_input(text);
+            return self.absorb_input(said);
         }
-        self.outbox.wait(text);
+        self.outbox.wait(said);
         self.run.begin();
     }
 
     /// The agent's own message continues the work on the one before it, in what is left of its time.
     pub(super) fn absorb_follow_up(&mut self, text: String, used_ms: u64) {
         let begins = !self.asked.is_open();
-        self.absorb_input(text);
+        self.absorb_input(text.into());
         if begins {
             self.deadline.go_on(used_ms);
         }

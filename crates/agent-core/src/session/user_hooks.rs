@@ -6,6 +6,7 @@ use super::Session;
 use super::batch::Batch;
 use super::compaction::Cause;
 use super::outcome::Ending;
+use crate::conversation::UserMessage;
 use crate::hook::{HookOccasion, HookPoint, HookReport, HookRun};
 use crate::tool::CallFacts;
 use alloc::boxed::Box;
@@ -148,7 +149,7 @@ impl Session {
         }
         let new = self.outbox.pending().get(book.vetted..).filter(|new| !new.is_empty())?;
         let is_due = points.contains(&HookPoint::UserPromptSubmit);
-        is_due.then(|| HookOccasion::UserPromptSubmit { prompt: new.join("\n\n") })
+        is_due.then(|| HookOccasion::UserPromptSubmit { prompt: joined(new) })
     }
 
     /// What the user's hooks must see before the turn ends.
@@ -292,6 +293,12 @@ impl Session {
         run.end(Ending::HookStopped);
         self.notice.say(message, returned_input);
     }
+}
+
+/// What was typed, as a hook reads it.
+fn joined(messages: &[UserMessage]) -> String {
+    let texts: Vec<&str> = messages.iter().map(|said| &**said).collect();
+    texts.join("\n\n")
 }
 
 /// Times in a row that hooks may keep a turn from ending.

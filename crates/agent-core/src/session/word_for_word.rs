@@ -21,7 +21,7 @@ pub(super) fn word_for_word(conversation: &Conversation, cut: usize, allowed: us
     if allowed == 0 {
         return Kept::default();
     }
-    let items: Vec<&Arc<Item>> = conversation.iter().take(cut).collect();
+    let items: Vec<Arc<Item>> = conversation.iter().take(cut).map(without_pictures).collect();
     let said: Vec<&str> = items.iter().flat_map(|item| said_in(item)).filter(|text| *text != FILLER).collect();
     let mut room = allowed;
     let mut takes = |bytes: usize| {
@@ -47,17 +47,22 @@ pub(super) fn word_for_word(conversation: &Conversation, cut: usize, allowed: us
     Kept { said: older.chain(newest).collect(), results }
 }
 
+/// What stays word for word are texts: pictures are named in them.
+fn without_pictures(item: &Arc<Item>) -> Arc<Item> {
+    item.with_pictures_named("not sent again after the summary").map_or_else(|| Arc::clone(item), Arc::new)
+}
+
 /// What the user said in an item.
 fn said_in(item: &Item) -> Vec<&str> {
     match item {
-        Item::Input(input) => input.texts().iter().map(String::as_str).collect(),
+        Item::Input(input) => input.texts(),
         Item::Summary(summary) => summary.said().iter().map(String::as_str).collect(),
         Item::Answer(_) | Item::Round(_) => Vec::new(),
     }
 }
 
 /// The results of the tools that are named, oldest first, each content once.
-fn named(items: &[&Arc<Item>], config: &Summaries) -> Vec<KeptResult> {
+fn named(items: &[Arc<Item>], config: &Summaries) -> Vec<KeptResult> {
     let mut found: Vec<KeptResult> = Vec::new();
     let mut add = |tool: &str, content: &str| {
         let Some((name, which)) = config.kept_results.get_key_value(tool) else { return };

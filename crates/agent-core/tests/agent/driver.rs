@@ -232,10 +232,10 @@ fn history(agent: &Agent) -> Vec<String> {
     let items = agent.session().conversation().iter();
     let texts = items.filter_map(|item| match item.as_ref() {
         Item::Input(input) => Some(input.texts().to_vec()),
-        Item::Summary(summary) => Some(summary.said().to_vec()),
+        Item::Summary(summary) => Some(summary.said().iter().map(String::as_str).collect()),
         Item::Answer(_) | Item::Round(_) => None,
     });
-    texts.flatten().filter(|text| is_message(text)).collect()
+    texts.flatten().filter(|text| is_message(text)).map(str::to_owned).collect()
 }
 
 /// The message of the user that an event brings.

@@ -176,7 +176,7 @@ fn a_signal_before_a_message_that_was_not_taken_counts_for_nothing() {
     let [answer, prepared, ran] = signalled().try_into().unwrap();
     append(Entry::Event(answer.into()));
     let text = String::from("The first of them.");
-    append(Entry::Lifecycle(LifecycleEntry::Event(lifecycle::Event::InputReceived { text: text.clone() })));
+    append(Entry::Lifecycle(LifecycleEntry::Event(lifecycle::Event::InputReceived { text: text.clone().into() })));
     append(Entry::Event(prepared.into()));
     append(Entry::Event(ran.into()));
     let (mut agent, step) = resumed(&records, Vec::new());

@@ -23,7 +23,7 @@ fn told() -> Vec<Record> {
     let mut records = vec![Record { seq: 0, at_ms: 0, entry: Entry::Header(Box::new(header)) }];
     let mut session = Session::new(config);
     take(&mut session, &mut records, Event::Started);
-    take(&mut session, &mut records, Event::UserInput { text: "Make the tests pass. ".repeat(30) });
+    take(&mut session, &mut records, Event::UserInput { text: "Make the tests pass. ".repeat(30).into() });
     take(&mut session, &mut records, Event::CompactionRequested);
     take(&mut session, &mut records, Event::UserInput { text: "And the others.".into() });
     records

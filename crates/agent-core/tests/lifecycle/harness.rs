@@ -215,7 +215,7 @@ impl Harness {
     }
 
     pub(crate) fn message(&mut self) {
-        self.take(Event::InputReceived { text: String::from("do it") }).map(drop).unwrap();
+        self.take(Event::InputReceived { text: String::from("do it").into() }).map(drop).unwrap();
     }
 
     pub(crate) fn turn(&mut self, end: TurnEnd) {

@@ -89,7 +89,7 @@ impl Harness {
 
     pub(crate) fn input(&mut self) -> Event {
         self.inputs += 1;
-        Event::UserInput { text: format!("input-{}", self.inputs) }
+        Event::UserInput { text: format!("input-{}", self.inputs).into() }
     }
 
     /// The journal, line by line.

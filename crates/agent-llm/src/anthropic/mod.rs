@@ -9,6 +9,7 @@ mod wire;
 use crate::client::{ApiSpec, Client};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
+use crate::pictures::Gallery;
 use crate::reader;
 use agent_types::llm::{LlmError, LlmRequest};
 use agent_types::ports::{LlmProvider, LlmStream};
@@ -52,7 +53,8 @@ impl LlmProvider for AnthropicProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        let body = body(&request, &self.fragments);
+        let gallery = Gallery::of(&request, self.client.pictures()).await;
+        let body = body(&request, &self.fragments, &gallery);
         reader::ask(&self.client, "/v1/messages", &request.model, body, Assembly::default()).await
     }
 }

@@ -11,15 +11,16 @@ use super::wire::{BlockOut, SystemOut, ToolOut};
 use super::{CONTAINER, DIALECT, MESSAGE_FRAME, server_tools, thinking};
 use crate::frame::Frame;
 use crate::history::{Fragment, Fragments};
-use crate::messages::push_tools;
+use crate::messages::{push_hole, push_next, push_tools};
+use crate::pictures::{Gallery, Painter, PictureShape};
 use crate::wire::{name, plain_id, push_element, push_json};
-use agent_types::conversation::{Answer, Block, Conversation, Item};
+use agent_types::conversation::{Answer, Block, Conversation, Item, ToolResult, UserMessage};
 use agent_types::llm::LlmRequest;
 use agent_types::tool::ToolSpec;
 use serde_json::value::RawValue;
 
 /// The body of a request.
-pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn body(request: &LlmRequest, fragments: &Fragments, gallery: &Gallery) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::new();
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, &*request.model)?;
@@ -32,10 +33,10 @@ pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::R
         push_json(&mut out, &id)?;
     }
     fragments.write(&request.system, &request.tools, &request.conversation, |bytes, head, items| {
-        out.reserve(bytes);
+        out.reserve(bytes + gallery.size());
         out.extend_from_slice(head);
         out.extend_from_slice(b",\"messages\":[");
-        push_messages(&mut out, items);
+        push_messages(&mut out, items, gallery.painter());
         out.extend_from_slice(b"]}");
     })?;
     Ok(out)
@@ -68,8 +69,13 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
     let mut fragment = Fragment::default();
     match item {
         Item::Input(input) => {
-            for text in input.texts() {
-                push_element(&mut fragment.user, &BlockOut::Text { text })?;
+            for UserMessage { text, pictures } in input.messages() {
+                // A model reads pictures best before the text about them.
+                for _ in pictures {
+                    push_hole(&mut fragment.user, &mut fragment.user_holes);
+                }
+                push_next(&mut fragment.user, &fragment.user_holes);
+                push_json(&mut fragment.user, &BlockOut::Text { text })?;
             }
         }
         Item::Summary(summary) => {
@@ -91,6 +97,10 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
         Item::Round(round) => {
             push_blocks(&mut fragment.answer, round.answer().blocks().iter())?;
             for result in round.results() {
+                if !result.pictures().is_empty() {
+                    push_result_with_pictures(&mut fragment, result)?;
+                    continue;
+                }
                 let block = BlockOut::ToolResult {
                     tool_use_id: plain_id(result.call().as_str(), ID_LIMIT_BYTES),
                     content: result.content(),
@@ -101,6 +111,25 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
         }
     }
     Ok(fragment)
+}
+
+/// A list in place of a text.
+fn push_result_with_pictures(fragment: &mut Fragment, result: &ToolResult) -> serde_json::Result<()> {
+    let Fragment { user, user_holes, .. } = fragment;
+    push_next(user, user_holes);
+    user.extend_from_slice(b"{\"type\":\"tool_result\",\"tool_use_id\":");
+    push_json(user, &plain_id(result.call().as_str(), ID_LIMIT_BYTES))?;
+    user.extend_from_slice(b",\"content\":[");
+    push_json(user, &BlockOut::Text { text: result.content() })?;
+    for _ in result.pictures() {
+        push_hole(user, user_holes);
+    }
+    user.push(b']');
+    if result.is_error() {
+        user.extend_from_slice(b",\"is_error\":true");
+    }
+    user.push(b'}');
+    Ok(())
 }
 
 /// The container of the turn that is going on: the server asks for it back with the results of calls that code in it made. A turn that has
@@ -181,14 +210,15 @@ fn push_blocks<'a>(out: &mut Vec<u8>, blocks: impl Iterator<Item = &'a Block>) -
 }
 
 /// Writes the messages: adjacent content of one role is one message, and a message without content is left out.
-fn push_messages(out: &mut Vec<u8>, items: &mut dyn Iterator<Item = &Fragment>) {
+fn push_messages(out: &mut Vec<u8>, items: &mut dyn Iterator<Item = &Fragment>, mut painter: Painter<'_>) {
     let mut open: Option<&str> = None;
     // Where the last block of each of the last two user messages ends.
     let mut user_ends = [None, None];
     let mut items = items.peekable();
     while let Some(fragment) = items.next() {
         let answer = fragment.closed_answer.as_ref().filter(|_| items.peek().is_some()).unwrap_or(&fragment.answer);
-        for (role, blocks) in [("assistant", answer), ("user", &fragment.user)] {
+        let sides = [("assistant", answer, &fragment.answer_holes), ("user", &fragment.user, &fragment.user_holes)];
+        for (role, blocks, holes) in sides {
             if blocks.is_empty() {
                 continue;
             }
@@ -206,7 +236,7 @@ fn push_messages(out: &mut Vec<u8>, items: &mut dyn Iterator<Item = &Fragment>) 
                 }
             }
             open = Some(role);
-            out.extend_from_slice(blocks);
+            painter.fill(out, blocks, holes, &PICTURE);
             if role == "user" {
                 user_ends[1] = Some(out.len());
             }
@@ -228,6 +258,13 @@ fn mark(out: &mut Vec<u8>) {
     out.pop();
     out.extend_from_slice(b",\"cache_control\":{\"type\":\"ephemeral\"}}");
 }
+
+const PICTURE: PictureShape = PictureShape {
+    open: b"{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"",
+    between: b"\",\"data\":\"",
+    close: b"\"}}",
+    text: "text",
+};
 
 /// The longest tool name the server takes; ids have no stated limit and are far shorter.
 const ID_LIMIT_BYTES: usize = 128;

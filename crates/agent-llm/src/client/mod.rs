@@ -8,6 +8,7 @@ mod transport;
 use crate::cassette::{self, CallRecording, Head, NotRecorded, Playback, Recorder};
 use crate::config::{ConfigError, ProviderConfig, Timeouts};
 use crate::failure::{ERROR_BODY_LIMIT_BYTES, Reporter};
+use crate::pictures::Pictures;
 use crate::secret::Secrets;
 use agent_types::llm::{LlmError, LlmErrorKind, Wait};
 use base::{base_url, shown};
@@ -45,6 +46,7 @@ pub(crate) struct Client {
     timeouts: Timeouts,
     reporter: Arc<Reporter>,
     recorder: Option<Recorder>,
+    pictures: Pictures,
 }
 
 /// A successful answer whose body has not been read.
@@ -99,12 +101,18 @@ impl Client {
             reporter: Arc::new(reporter),
             base,
             recorder: config.recorder,
+            pictures: config.pictures,
         })
     }
 
     /// The host requests go to; empty for an odd URL.
     pub(crate) fn host(&self) -> &str {
         self.base.host_str().unwrap_or_default()
+    }
+
+    /// Where the bytes of pictures are, and which models take them.
+    pub(crate) const fn pictures(&self) -> &Pictures {
+        &self.pictures
     }
 
     /// Posts JSON to a path below the base URL.

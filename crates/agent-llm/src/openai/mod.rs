@@ -10,6 +10,7 @@ mod wire;
 use crate::client::{ApiSpec, Client};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
+use crate::pictures::Gallery;
 use crate::reader;
 use agent_types::llm::{LlmError, LlmRequest};
 use agent_types::ports::{LlmProvider, LlmStream};
@@ -56,7 +57,8 @@ impl LlmProvider for OpenAiProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        let body = body(&request, self.quirks, &self.fragments);
+        let gallery = Gallery::of(&request, self.client.pictures()).await;
+        let body = body(&request, self.quirks, &self.fragments, &gallery);
         reader::ask(&self.client, "/chat/completions", &request.model, body, Assembly::default()).await
     }
 }

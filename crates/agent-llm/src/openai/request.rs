@@ -5,7 +5,8 @@
 //!                                                               └───────────────── head ──────────────────┘
 //! ```
 //!
-//! A user's texts are plain strings joined by an empty line: lists of parts are refused by too many servers.
+//! A user's texts are plain strings joined by an empty line: lists of parts are refused by too many servers. Only beside a picture they are
+//! parts.
 
 use super::details;
 use super::quirks::{Quirks, Reasoning};
@@ -13,7 +14,8 @@ use super::wire::{CallOut, FunctionOut, ToolMessageOut, ToolOut};
 use super::{CALL_FRAME, DIALECT, MESSAGE_FRAME};
 use crate::frame::Frame;
 use crate::history::{Fragment, Fragments};
-use crate::messages::{UserShape, push_messages, push_tools, result_text};
+use crate::messages::{UserShape, push_messages, push_separator, push_tools, result_text};
+use crate::pictures::{Gallery, Hole, Painter, PictureShape};
 use crate::wire::{name, push_element, push_json};
 use agent_types::conversation::{Answer, Block, Item, ToolCall};
 use agent_types::llm::LlmRequest;
@@ -21,7 +23,12 @@ use agent_types::tool::ToolSpec;
 use serde_json::{Map, Value};
 
 /// The body of a request.
-pub(crate) fn body(request: &LlmRequest, quirks: Quirks, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn body(
+    request: &LlmRequest,
+    quirks: Quirks,
+    fragments: &Fragments,
+    gallery: &Gallery,
+) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::new();
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, &*request.model)?;
@@ -38,9 +45,9 @@ pub(crate) fn body(request: &LlmRequest, quirks: Quirks, fragments: &Fragments) 
         push_json(&mut out, effort.name())?;
     }
     fragments.write(&request.system, &request.tools, &request.conversation, |bytes, head, items| {
-        out.reserve(bytes);
+        out.reserve(bytes + gallery.size());
         out.extend_from_slice(head);
-        push_messages(&mut out, items, &USER);
+        push_messages(&mut out, items, &USER, gallery.painter());
         out.extend_from_slice(b"]}");
     })?;
     Ok(out)
@@ -59,22 +66,16 @@ pub(super) fn head(system: &str, tools: &[ToolSpec]) -> serde_json::Result<Vec<u
     Ok(out)
 }
 
-/// A text as JSON without its quotes, so that adjacent inputs can become one string.
-fn inside_of_a_string(text: &str) -> serde_json::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    push_json(&mut out, text)?;
-    out.pop();
-    out.remove(0);
-    Ok(out)
-}
-
 /// The whole messages of an answer, and the user's texts as the inside of a JSON string.
 pub(super) fn fragment(item: &Item, quirks: &Quirks) -> serde_json::Result<Fragment> {
     let mut fragment = Fragment::default();
     match item {
-        Item::Input(input) => fragment.user = inside_of_a_string(&input.texts().join("\n\n"))?,
+        Item::Input(input) => {
+            push_inside(&mut fragment.user, &input.texts().join("\n\n"))?;
+            leave_holes(&mut fragment, item);
+        }
         Item::Summary(summary) => {
-            fragment.user = inside_of_a_string(&summary.texts().collect::<Vec<_>>().join("\n\n"))?;
+            push_inside(&mut fragment.user, &summary.texts().collect::<Vec<_>>().join("\n\n"))?;
         }
         Item::Answer(answer) => push_answer(&mut fragment.answer, answer, quirks)?,
         Item::Round(round) => {
@@ -84,9 +85,66 @@ pub(super) fn fragment(item: &Item, quirks: &Quirks) -> serde_json::Result<Fragm
                 let message = ToolMessageOut { role: "tool", tool_call_id, content: result_text(result) };
                 push_element(&mut fragment.answer, &message)?;
             }
+            // The message of a tool is text alone: pictures follow in one of the user's, after all results of the round.
+            let names: Vec<&str> = item.pictures().map(|picture| &*picture.name).collect();
+            if !names.is_empty() {
+                let told = format!("[pictures of the tool results above, in order: {}]", names.join(", "));
+                push_inside(&mut fragment.user, &told)?;
+                leave_holes(&mut fragment, item);
+            }
         }
     }
     Ok(fragment)
+}
+
+/// A text as the inside of a JSON string, so that adjacent inputs can become one.
+fn push_inside(out: &mut Vec<u8>, text: &str) -> serde_json::Result<()> {
+    push_json(out, text)?;
+    out.pop();
+    out.remove(0);
+    Ok(())
+}
+
+/// The pictures of an item belong to its user's message. Their places in the text do not matter.
+fn leave_holes(fragment: &mut Fragment, item: &Item) {
+    fragment.user_holes.extend(item.pictures().map(|_| Hole(fragment.user.len())));
+}
+
+/// One string, or a list of parts where a picture is among them.
+fn push_user(out: &mut Vec<u8>, said: &[&Fragment], painter: &mut Painter<'_>) {
+    out.extend_from_slice(b"{\"role\":\"user\",\"content\":");
+    let pictures = said.iter().map(|fragment| fragment.user_holes.len()).sum();
+    if painter.shows_any(pictures) {
+        out.push(b'[');
+        for fragment in said {
+            for _ in &fragment.user_holes {
+                push_separator(out);
+                painter.fill(out, b"", &[Hole(0)], &USER.picture);
+            }
+            push_separator(out);
+            out.extend_from_slice(b"{\"type\":\"text\",\"text\":\"");
+            out.extend_from_slice(&fragment.user);
+            out.extend_from_slice(b"\"}");
+        }
+        out.extend_from_slice(b"]}");
+        return;
+    }
+    out.push(b'"');
+    for (at, fragment) in said.iter().enumerate() {
+        if at > 0 {
+            out.extend_from_slice(b"\\n\\n");
+        }
+        out.extend_from_slice(&fragment.user);
+        for _ in &fragment.user_holes {
+            out.extend_from_slice(b"\\n");
+            let mut inside = Vec::new();
+            // A string is always written.
+            if push_inside(&mut inside, &painter.name()).is_ok() {
+                out.extend_from_slice(&inside);
+            }
+        }
+    }
+    out.extend_from_slice(b"\"}");
 }
 
 /// Writes the assistant's message; nothing if this format can carry no part of the answer.
@@ -184,7 +242,15 @@ fn push_reasoning(out: &mut Vec<u8>, answer: &Answer, wanted: Reasoning) -> serd
     Ok(())
 }
 
-const USER: UserShape = UserShape { open: b"{\"role\":\"user\",\"content\":\"", between: b"\\n\\n", close: b"\"}" };
+const USER: UserShape = UserShape {
+    push: push_user,
+    picture: PictureShape {
+        open: b"{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:",
+        between: b";base64,",
+        close: b"\"}}",
+        text: "text",
+    },
+};
 
 /// What of a message goes back with it, beside its text and its calls: the seals over thinking that Gemini's servers ask for.
 const SEALS: &[&str] = &["extra_content", "thought_signature"];

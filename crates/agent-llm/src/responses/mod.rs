@@ -9,6 +9,7 @@ use crate::client::{ApiSpec, Client};
 use crate::config::{ConfigError, ProviderConfig};
 use crate::history::Fragments;
 use crate::openai::CallIds;
+use crate::pictures::Gallery;
 use crate::reader;
 use agent_types::llm::{LlmError, LlmRequest};
 use agent_types::ports::{LlmProvider, LlmStream};
@@ -53,7 +54,8 @@ impl LlmProvider for OpenAiResponsesProvider {
     }
 
     async fn stream(&self, request: LlmRequest) -> Result<LlmStream, LlmError> {
-        let body = body(&request, &self.fragments);
+        let gallery = Gallery::of(&request, self.client.pictures()).await;
+        let body = body(&request, &self.fragments, &gallery);
         let assembly = Assembly::within(request.max_output_tokens);
         reader::ask(&self.client, "/responses", &request.model, body, assembly).await
     }

@@ -12,17 +12,18 @@ use super::items::{has_text, text_member};
 use super::wire::{InputTextOut, ItemHeadIn, ItemOut, ToolOut};
 use crate::frame::Frame;
 use crate::history::{Fragment, Fragments};
-use crate::messages::{UserShape, push_messages, push_tools, result_text};
+use crate::messages::{UserShape, push_hole, push_messages, push_next, push_separator, push_tools, result_text};
 use crate::openai::CallIds;
+use crate::pictures::{Gallery, Painter, PictureShape};
 use crate::wire::{name, push_element, push_json};
-use agent_types::conversation::{Answer, Block, Item};
+use agent_types::conversation::{Answer, Block, Item, ToolResult, UserMessage};
 use agent_types::llm::LlmRequest;
 use agent_types::tool::ToolSpec;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The body of a request.
-pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn body(request: &LlmRequest, fragments: &Fragments, gallery: &Gallery) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::new();
     out.extend_from_slice(b"{\"model\":");
     push_json(&mut out, &*request.model)?;
@@ -38,9 +39,9 @@ pub(crate) fn body(request: &LlmRequest, fragments: &Fragments) -> serde_json::R
         out.push(b'}');
     }
     fragments.write(&request.system, &request.tools, &request.conversation, |bytes, head, items| {
-        out.reserve(bytes);
+        out.reserve(bytes + gallery.size());
         out.extend_from_slice(head);
-        push_messages(&mut out, items, &USER);
+        push_messages(&mut out, items, &USER, gallery.painter());
         out.extend_from_slice(b"]}");
     })?;
     Ok(out)
@@ -71,8 +72,13 @@ pub(super) fn fragment(item: &Item, ids: CallIds) -> serde_json::Result<Fragment
     let mut fragment = Fragment::default();
     match item {
         Item::Input(input) => {
-            for text in input.texts() {
-                push_element(&mut fragment.user, &InputTextOut { r#type: "input_text", text })?;
+            for UserMessage { text, pictures } in input.messages() {
+                // A model reads pictures best before the text about them.
+                for _ in pictures {
+                    push_hole(&mut fragment.user, &mut fragment.user_holes);
+                }
+                push_next(&mut fragment.user, &fragment.user_holes);
+                push_json(&mut fragment.user, &InputTextOut { r#type: "input_text", text })?;
             }
         }
         Item::Summary(summary) => {
@@ -85,12 +91,40 @@ pub(super) fn fragment(item: &Item, ids: CallIds) -> serde_json::Result<Fragment
             push_answer(&mut fragment.answer, round.answer(), ids)?;
             for result in round.results() {
                 let call_id = ids.fit(result.call().as_str());
+                if !result.pictures().is_empty() {
+                    push_result_with_pictures(&mut fragment, &call_id, result)?;
+                    continue;
+                }
                 let item = ItemOut::FunctionCallOutput { call_id, output: result_text(result) };
                 push_element(&mut fragment.answer, &item)?;
             }
         }
     }
     Ok(fragment)
+}
+
+/// A list of parts in place of a text.
+fn push_result_with_pictures(fragment: &mut Fragment, call_id: &str, result: &ToolResult) -> serde_json::Result<()> {
+    let Fragment { answer, answer_holes, .. } = fragment;
+    push_separator(answer);
+    answer.extend_from_slice(b"{\"type\":\"function_call_output\",\"call_id\":");
+    push_json(answer, call_id)?;
+    answer.extend_from_slice(b",\"output\":[");
+    push_json(answer, &InputTextOut { r#type: "input_text", text: &result_text(result) })?;
+    for _ in result.pictures() {
+        push_hole(answer, answer_holes);
+    }
+    answer.extend_from_slice(b"]}");
+    Ok(())
+}
+
+fn push_user(out: &mut Vec<u8>, said: &[&Fragment], painter: &mut Painter<'_>) {
+    out.extend_from_slice(b"{\"type\":\"message\",\"role\":\"user\",\"content\":[");
+    for fragment in said {
+        push_separator(out);
+        painter.fill(out, &fragment.user, &fragment.user_holes, &USER.picture);
+    }
+    out.extend_from_slice(b"]}");
 }
 
 fn push_answer(out: &mut Vec<u8>, answer: &Answer, ids: CallIds) -> serde_json::Result<()> {
@@ -184,8 +218,15 @@ fn is_reasoning(seal: &str) -> bool {
     head.is_some_and(|head| head.r#type.as_deref() == Some("reasoning"))
 }
 
-const USER: UserShape =
-    UserShape { open: b"{\"type\":\"message\",\"role\":\"user\",\"content\":[", between: b",", close: b"]}" };
+const USER: UserShape = UserShape {
+    push: push_user,
+    picture: PictureShape {
+        open: b"{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":\"data:",
+        between: b";base64,",
+        close: b"\"}",
+        text: "input_text",
+    },
+};
 
 /// The longest function name that OpenAI takes.
 const NAME_LIMIT_BYTES: usize = 64;

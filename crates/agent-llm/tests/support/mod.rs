@@ -238,7 +238,7 @@ pub(crate) fn responses(server: &Server) -> OpenAiResponsesProvider {
 
 pub(crate) fn request(text: &str) -> LlmRequest {
     let mut conversation = Conversation::new();
-    conversation.push_input(Input::new(vec![text.to_owned()]).unwrap());
+    conversation.push_input(Input::new(vec![text.into()]).unwrap());
     LlmRequest {
         purpose: Purpose::Turn,
         model: Arc::from("some-model"),
@@ -279,7 +279,7 @@ pub(crate) fn fixtures() -> Option<PathBuf> {
 /// A conversation with this answer, every call answered, as a session would keep it; nothing when there is nothing in it.
 pub(crate) fn answered(response: &LlmResponse) -> Option<Conversation> {
     let mut conversation = Conversation::new();
-    conversation.push_input(Input::new(vec!["go".to_owned()]).unwrap());
+    conversation.push_input(Input::new(vec!["go".into()]).unwrap());
     let mut given = BTreeSet::new();
     let blocks = response.blocks.iter().cloned().map(|block| match block {
         ResponseBlock::Text(text) => Block::Text(text),

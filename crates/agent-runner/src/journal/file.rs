@@ -95,6 +95,12 @@ impl FileJournal {
         Ok(Reopened { journal, rebuilt, torn_bytes })
     }
 
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Makes of a file whatever today's program appends to.
     fn go_on(
         path: &Path,

@@ -56,6 +56,7 @@ pub fn salvage(path: &Path, out: &Path) -> Result<Salvaged, OpenError> {
         let notes = may_have_begun(replayer.session(), replayer.next_seq(), at_ms);
         notes.iter().try_for_each(|note| copy.put(note)).map_err(failed)?;
     }
+    super::pictures::copy(path, out).map_err(failed)?;
     copy.finish().map_err(failed)?;
     let length = std::fs::metadata(path).map_err(|source| OpenError::io(path, source))?.len();
     Ok(Salvaged { records: replayer.next_seq(), left_bytes: length.saturating_sub(good_bytes) })

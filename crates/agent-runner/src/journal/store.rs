@@ -155,6 +155,7 @@ impl SessionStore {
                 branch.write(&note).map_err(failed)?;
             }
         }
+        super::pictures::copy(&path, &self.path(new_id)?).map_err(failed)?;
         branch.sync_now().map_err(failed)?;
         Ok(parent)
     }
@@ -198,6 +199,7 @@ impl SessionStore {
                 Err(source) => return Err(StoreError::Remove { path, source }),
             }
         }
+        super::pictures::remove(path).map_err(|source| StoreError::Io { path: path.to_owned(), source })?;
         index::forget(&self.folder, id);
         Ok(())
     }

@@ -118,7 +118,7 @@ fn events() -> Vec<Event> {
     let git = GitReport { commits: vec![commit()], notes: vec![text()], ..GitReport::default() };
     let format = FormatReport { changed_paths: vec![text()], commit_due: false, notes: vec![text()] };
     let mut events = vec![
-        Event::UserInput { text: text() },
+        Event::UserInput { text: text().into() },
         Event::Reconfigured { config: Box::new(config()) },
         Event::LlmDelta { ticket, delta: Delta::Text(text()) },
         Event::LlmDelta { ticket, delta: Delta::Thinking(text()) },
@@ -150,7 +150,7 @@ fn lifecycle_events() -> Vec<lifecycle::Event> {
     };
     let mut events: Vec<lifecycle::Event> = ends.map(completed).into();
     events.extend([
-        lifecycle::Event::InputReceived { text: text() },
+        lifecycle::Event::InputReceived { text: text().into() },
         lifecycle::Event::CommitmentAdded { commitment: Commitment::of_command(&text(), 1) },
         lifecycle::Event::Signalled { signal: lifecycle::Signal::Done, summary: text() },
     ]);

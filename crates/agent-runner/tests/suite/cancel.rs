@@ -54,9 +54,9 @@ async fn text_that_had_come_stays_in_the_history() {
     // The answer is as the model wrote it; that it was stopped stands with what the user says next.
     host.handle.input("on");
     assert_eq!(host.outcome().await.text, "next");
-    let history = format!("{:?}", provider.requests().all()[1].conversation.iter().collect::<Vec<_>>());
-    assert!(history.contains(r#"Text("half")"#), "{history}");
-    assert!(history.contains(r#"["[Your last answer was interrupted.]", "on"]"#), "{history}");
+    let history = serde_json::to_string(&provider.requests().all()[1].conversation).unwrap();
+    assert!(history.contains(r#"{"Text":"half"}"#), "{history}");
+    assert!(history.contains(r#"["[Your last answer was interrupted.]","on"]"#), "{history}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,7 +21,7 @@ impl Place {
         for (at, said) in sessions.into_iter().enumerate() {
             let mut journal = store.create(&format!("s{at:03}")).unwrap();
             let header = Header::new("s", "test", "/work", SessionConfig::default());
-            let said = said.map(|text| Event::UserInput { text: text.to_owned() });
+            let said = said.map(|text| Event::UserInput { text: text.into() });
             let entries = [Entry::Header(Box::new(header)), Entry::Event(Event::Started.into())];
             for (seq, entry) in (0..).zip(entries.into_iter().chain(said.map(|said| Entry::Event(said.into())))) {
                 journal.append(&Record { seq, at_ms: 5, entry }).await.unwrap();

@@ -167,7 +167,7 @@ pub(crate) fn is_sendable(conversation: &Conversation) -> bool {
 /// The user's texts in the last user message of a request.
 pub(crate) fn last_input(request: &LlmRequest) -> Vec<String> {
     match request.conversation.last().map(AsRef::as_ref) {
-        Some(Item::Input(input)) => input.texts().to_vec(),
+        Some(Item::Input(input)) => input.texts().into_iter().map(str::to_owned).collect(),
         _ => Vec::new(),
     }
 }

@@ -164,7 +164,7 @@ async fn history(backend: &dyn Backend) -> Result<(), String> {
     let results = ["one", "two"].map(|id| ToolResult::new(CallId::new(id), "not there", id == "two"));
     let round = Round::new(answer, results.to_vec()).map_err(|error| failed(&error))?;
     request.conversation.push_round(round).map_err(|error| failed(&error))?;
-    request.conversation.push_input(Input::new(vec![String::from("and now?")]).map_err(|error| failed(&error))?);
+    request.conversation.push_input(Input::new(vec!["and now?".into()]).map_err(|error| failed(&error))?);
     let stage = backend.open(vec![Scene::Answer(Reply::new().text("Nothing."))]).await?;
     let heard = hear(&stage.provider(), request).await;
     match (heard, stage.violations().as_slice()) {

@@ -261,7 +261,7 @@ fn record(seq: u64) -> Record {
     };
     let entry = match seq {
         0 => Entry::Header(Box::new(Header::new("conforms", "conformance", "/work", SessionConfig::default()))),
-        _ => Entry::Event(Event::UserInput { text }.into()),
+        _ => Entry::Event(Event::UserInput { text: text.into() }.into()),
     };
     Record { seq, at_ms: 1_767_268_800_000 + seq, entry }
 }

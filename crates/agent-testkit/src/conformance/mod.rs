@@ -100,7 +100,7 @@ pub(crate) async fn hear(provider: &Arc<dyn LlmProvider>, request: LlmRequest) -
 /// A request that every service takes.
 pub(crate) fn request(words: &str) -> Result<LlmRequest, ItemError> {
     let mut conversation = Conversation::new();
-    conversation.push_input(Input::new(vec![words.to_owned()])?);
+    conversation.push_input(Input::new(vec![words.into()])?);
     Ok(LlmRequest {
         purpose: Purpose::Turn,
         model: Arc::from(crate::DEFAULT_MODEL),

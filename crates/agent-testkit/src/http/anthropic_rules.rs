@@ -11,6 +11,7 @@
 //! Some demands are stricter than the real service, which takes results in any order, takes some that are empty, joins adjacent
 //! messages of one role, and does not look up names of old calls: a client that needs none of these kindnesses is right everywhere.
 
+use super::picture_rules::check_source;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -175,7 +176,8 @@ impl History {
                 }
                 (_, Some(id)) => return Err(unanswered(&at, id)),
                 (Some("text"), None) => check_text(&at, block)?,
-                (Some("image" | "document" | "search_result" | "container_upload"), None) => {}
+                (Some("image"), None) => check_source(&at, block)?,
+                (Some("document" | "search_result" | "container_upload"), None) => {}
                 (kind, None) => return Err(format!("{at}.type: {kind:?} is not for users")),
             }
         }
@@ -256,6 +258,9 @@ fn check_result(at: &str, block: &Value) -> Result<(), String> {
         Value::Array(parts) if !parts.is_empty() => {
             for part in parts.iter().filter(|part| part["type"] == "text") {
                 check_text(&format!("{at}.content"), part)?;
+            }
+            for part in parts.iter().filter(|part| part["type"] == "image") {
+                check_source(&format!("{at}.content"), part)?;
             }
             Ok(())
         }

@@ -17,6 +17,7 @@ mod anthropic_rules;
 mod body;
 mod openai;
 mod openai_rules;
+mod picture_rules;
 mod record;
 mod respond;
 mod responses;

@@ -5,6 +5,7 @@
 //! 3. Nothing is empty; names of calls are well-formed; arguments are the text of a JSON object.
 
 use super::anthropic_rules::is_word;
+use super::picture_rules::check_url;
 use serde_json::Value;
 use std::collections::VecDeque;
 
@@ -35,7 +36,13 @@ fn check_message(at: &str, message: &Value, open: &mut VecDeque<String>) -> Resu
     if role == "tool" {
         let id = message["tool_call_id"].as_str().unwrap_or_default();
         return match open.pop_front() {
-            Some(expected) if expected == id => check_content(at, &message["content"]),
+            Some(expected) if expected == id => {
+                let has_picture = message["content"].as_array().into_iter().flatten().any(is_picture);
+                if has_picture {
+                    return Err(format!("{at}.content: a tool message has text alone"));
+                }
+                check_content(at, &message["content"])
+            }
             Some(expected) => Err(format!("{at}: tool message for `{id}` where the one for `{expected}` must come")),
             None => Err(format!("{at}: tool message for `{id}` answers no call")),
         };
@@ -78,7 +85,14 @@ fn check_assistant(at: &str, message: &Value, open: &mut VecDeque<String>) -> Re
     }
 }
 
+fn is_picture(part: &Value) -> bool {
+    part["type"] == "image_url"
+}
+
 fn check_content(at: &str, content: &Value) -> Result<(), String> {
+    for part in content.as_array().into_iter().flatten().filter(|part| is_picture(part)) {
+        check_url(&format!("{at}.content"), &part["image_url"]["url"])?;
+    }
     let filled = match content {
         Value::String(text) => !text.trim().is_empty(),
         Value::Array(parts) => {

@@ -7,6 +7,7 @@
 
 use super::anthropic_rules::is_word;
 use super::openai_rules::MAX_NAME_CHARS;
+use super::picture_rules::check_url;
 use serde_json::Value;
 use std::collections::VecDeque;
 
@@ -23,6 +24,10 @@ pub(super) fn check_responses_request(request: &Value) -> Result<(), String> {
     let mut thought = None;
     for (index, item) in items.iter().enumerate() {
         let at = format!("input[{index}]");
+        let parts = [&item["content"], &item["output"]].into_iter().filter_map(Value::as_array).flatten();
+        for part in parts.filter(|part| part["type"] == "input_image") {
+            check_url(&at, &part["image_url"])?;
+        }
         match item["type"].as_str() {
             Some("reasoning") => {
                 let sealed = item["encrypted_content"].as_str().is_some_and(|sealed| !sealed.is_empty());

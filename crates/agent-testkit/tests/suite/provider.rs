@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout};
 
 fn request(text: &str) -> LlmRequest {
     let mut conversation = Conversation::new();
-    conversation.push_input(Input::new(vec![text.to_owned()]).unwrap());
+    conversation.push_input(Input::new(vec![text.into()]).unwrap());
     LlmRequest {
         purpose: Purpose::Turn,
         model: Arc::from("m"),

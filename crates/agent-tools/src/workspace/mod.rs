@@ -25,6 +25,7 @@ pub(crate) use places::Judge;
 use places::{Places, What};
 use protected::Protected;
 
+use agent_types::ports::PictureKeeper;
 use agent_types::redact::Redactor;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -34,6 +35,7 @@ use rustix::fd::{AsFd as _, BorrowedFd};
 use rustix::fs::{AtFlags, statat};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A directory, and what a model has seen of its files.
 #[derive(Debug)]
@@ -47,6 +49,7 @@ pub struct Workspace {
     places: Places,
     record: Record,
     secrets: Redactor,
+    pictures: Option<Arc<dyn PictureKeeper>>,
 }
 
 impl Workspace {
@@ -72,6 +75,7 @@ impl Workspace {
             places: Places::default(),
             record: Record::default(),
             secrets: Redactor::default(),
+            pictures: None,
         })
     }
 
@@ -106,6 +110,17 @@ impl Workspace {
     pub fn knowing(mut self, secrets: Redactor) -> Self {
         self.secrets = secrets;
         self
+    }
+
+    /// Keeps the pictures that are read for the model. Without this, a picture is told of and not shown.
+    #[must_use]
+    pub fn keeping(mut self, pictures: Arc<dyn PictureKeeper>) -> Self {
+        self.pictures = Some(pictures);
+        self
+    }
+
+    pub(crate) fn pictures(&self) -> Option<&dyn PictureKeeper> {
+        self.pictures.as_deref()
     }
 
     /// Whether what a model was shown of this text differs from the text.

@@ -38,7 +38,7 @@ async fn binary_files_are_named_not_shown() {
     let bench = Bench::new();
     for (content, expected) in [
         (&b"\x7fELF\x02\0\0"[..], "ELF program (7 bytes)"),
-        (b"\x89PNG\r\n\x1a\n\0", "PNG image"),
+        (b"\x89PNG\r\n\x1a\n\0", "is a damaged PNG picture"),
         (b"\x1f\x8b\x08\0", "gzip"),
         (b"text\0text", "binary data"),
         (b"\xff\xfea\0b\0", "UTF-16"),

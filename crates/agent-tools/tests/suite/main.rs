@@ -10,6 +10,7 @@ mod exclusions;
 mod hostile;
 mod patches;
 mod paths;
+mod pictures;
 mod reference;
 mod searching;
 mod shell;

@@ -1,6 +1,7 @@
 //! The values a conversation is made of. Each can be built only in a form that is valid in a history.
 
-use super::{Arguments, Summary, cut, non_blank, or_no_output};
+use super::{Arguments, Round, Summary, ToolResult, UserMessage, non_blank};
+use crate::picture::Picture;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -23,59 +24,104 @@ pub enum Item {
 }
 
 impl Item {
-    /// Size of all texts in bytes.
+    /// Size of all texts in bytes, and what the pictures are worth in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match self {
-            Self::Input(input) => input.texts.iter().map(|text| text.len() as u64).sum(),
+            Self::Input(input) => input.messages.iter().map(UserMessage::weight).sum(),
             Self::Answer(answer) => answer.bytes(),
             Self::Summary(summary) => summary.bytes(),
             Self::Round(round) => {
-                let results: u64 = round.results.iter().map(|result| result.content.len() as u64).sum();
-                round.answer.bytes() + results
+                let results: u64 = round.results().iter().map(ToolResult::weight).sum();
+                round.answer().bytes() + results
             }
         }
     }
+
+    /// The pictures of the user's messages and of tool results, in order.
+    pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        let (messages, results): (&[UserMessage], &[ToolResult]) = match self {
+            Self::Input(input) => (&input.messages, &[]),
+            Self::Answer(_) | Self::Summary(_) => (&[], &[]),
+            Self::Round(round) => (&[], round.results()),
+        };
+        messages.iter().flat_map(|said| &said.pictures).chain(results.iter().flat_map(ToolResult::pictures))
+    }
+
+    /// The same item with each picture named in the text instead, or `None` if it has none.
+    #[must_use]
+    pub fn with_pictures_named(&self, why: &str) -> Option<Self> {
+        self.with_pictures_told(&|picture| picture.named(why))
+    }
+
+    /// The same with other words for each picture.
+    #[must_use]
+    pub fn with_pictures_told(&self, tell: &dyn Fn(&Picture) -> String) -> Option<Self> {
+        self.pictures().next()?;
+        Some(match self {
+            Self::Input(input) => {
+                let named = |said: &UserMessage| UserMessage::from(with_names(&said.text, &said.pictures, tell));
+                Self::Input(Input { messages: input.messages.iter().map(named).collect() })
+            }
+            Self::Round(round) => Self::Round(round.with_pictures_told(tell)),
+            Self::Answer(_) | Self::Summary(_) => return None,
+        })
+    }
 }
 
-/// What the user said between two answers: one or more texts, none of them blank.
+pub(super) fn with_names(text: &str, pictures: &[Picture], tell: &dyn Fn(&Picture) -> String) -> String {
+    let mut text = String::from(text);
+    for picture in pictures {
+        text.push('\n');
+        text.push_str(&tell(picture));
+    }
+    text
+}
+
+/// What the user said between two answers: one or more messages, none of them blank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+#[serde(try_from = "Vec<UserMessage>", into = "Vec<UserMessage>")]
 pub struct Input {
-    texts: Vec<String>,
+    messages: Vec<UserMessage>,
 }
 
 impl Input {
-    /// Keeps the texts that are not blank.
+    /// Keeps the messages that are not blank.
     ///
     /// # Errors
     /// [`ItemError::Empty`] when nothing is left.
-    pub fn new(texts: Vec<String>) -> Result<Self, ItemError> {
-        let mut texts = texts;
-        texts.retain(|text| non_blank(text));
+    pub fn new(messages: Vec<UserMessage>) -> Result<Self, ItemError> {
+        let mut messages = messages;
+        messages.retain(|said| non_blank(said));
         // It will be kept as long as the history.
-        texts.shrink_to_fit();
-        if texts.is_empty() { Err(ItemError::Empty) } else { Ok(Self { texts }) }
+        messages.shrink_to_fit();
+        if messages.is_empty() { Err(ItemError::Empty) } else { Ok(Self { messages }) }
     }
 
-    /// The texts in the order they were given.
+    /// The messages in the order they were given.
     #[must_use]
-    pub fn texts(&self) -> &[String] {
-        &self.texts
+    pub fn messages(&self) -> &[UserMessage] {
+        &self.messages
+    }
+
+    /// Their texts alone.
+    #[must_use]
+    pub fn texts(&self) -> Vec<&str> {
+        self.messages.iter().map(|said| said.text.as_str()).collect()
     }
 }
 
-impl TryFrom<Vec<String>> for Input {
+impl TryFrom<Vec<UserMessage>> for Input {
     type Error = ItemError;
 
-    fn try_from(texts: Vec<String>) -> Result<Self, ItemError> {
-        Self::new(texts)
+    fn try_from(messages: Vec<UserMessage>) -> Result<Self, ItemError> {
+        Self::new(messages)
     }
 }
 
-impl From<Input> for Vec<String> {
+impl From<Input> for Vec<UserMessage> {
     fn from(input: Input) -> Self {
-        input.texts
+        input.messages
     }
 }
 
@@ -292,139 +338,6 @@ pub struct ToolCall {
     pub name: Arc<str>,
     /// A JSON object.
     pub arguments: Arguments,
-}
-
-/// The result of a tool call, as the model will read it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "ResultParts")]
-pub struct ToolResult {
-    call: CallId,
-    content: String,
-    is_error: bool,
-}
-
-impl ToolResult {
-    /// A result for a call. Blank content is replaced by a note that there was none: providers refuse empty content.
-    #[must_use]
-    pub fn new(call: CallId, content: impl Into<String>, is_error: bool) -> Self {
-        Self { call, content: or_no_output(content.into()), is_error }
-    }
-
-    /// The call it answers.
-    #[must_use]
-    pub const fn call(&self) -> &CallId {
-        &self.call
-    }
-
-    /// What the model reads.
-    #[must_use]
-    pub fn content(&self) -> &str {
-        &self.content
-    }
-
-    /// Whether the call failed or was not run.
-    #[must_use]
-    pub const fn is_error(&self) -> bool {
-        self.is_error
-    }
-
-    /// The same result with its content cut to about `limit_bytes`.
-    pub(super) fn clipped(&self, limit_bytes: usize) -> Self {
-        let content = cut(&self.content, limit_bytes).unwrap_or_else(|| self.content.clone());
-        Self { call: self.call.clone(), content, is_error: self.is_error }
-    }
-}
-
-#[derive(Deserialize)]
-struct ResultParts {
-    call: CallId,
-    content: String,
-    is_error: bool,
-}
-
-impl From<ResultParts> for ToolResult {
-    fn from(parts: ResultParts) -> Self {
-        Self::new(parts.call, parts.content, parts.is_error)
-    }
-}
-
-/// An answer with tool calls and the results of all of them, in call order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RoundParts", into = "RoundParts")]
-pub struct Round {
-    answer: Answer,
-    results: Vec<ToolResult>,
-}
-
-impl Round {
-    /// Joins an answer to its results.
-    ///
-    /// # Errors
-    /// [`ItemError::Unanswered`] when a call lacks its result, the order differs, or there is a result too many;
-    /// [`ItemError::Empty`] when the answer has no calls at all.
-    pub fn new(answer: Answer, results: Vec<ToolResult>) -> Result<Self, ItemError> {
-        if answer.calls().next().is_none() {
-            return Err(ItemError::Empty);
-        }
-        let mut answered = results.iter();
-        for call in answer.calls() {
-            match answered.next() {
-                Some(result) if result.call == call.id => {}
-                Some(_) | None => return Err(ItemError::Unanswered(call.id.clone())),
-            }
-        }
-        match answered.next() {
-            Some(extra) => Err(ItemError::Unanswered(extra.call.clone())),
-            None => Ok(Self { answer, results }),
-        }
-    }
-
-    /// What the model said.
-    #[must_use]
-    pub const fn answer(&self) -> &Answer {
-        &self.answer
-    }
-
-    /// One result a call, in call order.
-    #[must_use]
-    pub fn results(&self) -> &[ToolResult] {
-        &self.results
-    }
-
-    /// The same round after the paused answer that it continues. That answer has no calls, so the results still answer every call.
-    pub(super) fn continuing(self, paused: Answer) -> Self {
-        Self { answer: paused.joined(self.answer), results: self.results }
-    }
-
-    /// The same round with every result cut to about `limit_bytes`, or `None` if none is longer.
-    #[must_use]
-    pub fn clipped(&self, limit_bytes: usize) -> Option<Self> {
-        if self.results.iter().all(|result| result.content.len() <= limit_bytes) {
-            return None;
-        }
-        let results = self.results.iter().map(|result| result.clipped(limit_bytes)).collect();
-        Some(Self { answer: self.answer.clone(), results })
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-struct RoundParts {
-    answer: Answer,
-    results: Vec<ToolResult>,
-}
-
-impl TryFrom<RoundParts> for Round {
-    type Error = ItemError;
-
-    fn try_from(parts: RoundParts) -> Result<Self, ItemError> {
-        Self::new(parts.answer, parts.results)
-    }
-}
-
-impl From<Round> for RoundParts {
-    fn from(round: Round) -> Self {
-        Self { answer: round.answer, results: round.results }
-    }
 }
 
 /// Why a value is not valid in a history.

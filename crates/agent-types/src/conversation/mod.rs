@@ -20,10 +20,14 @@
 mod arguments;
 mod chunks;
 mod item;
+mod message;
+mod round;
 mod summary;
 
 pub use arguments::{Arguments, ArgumentsError};
-pub use item::{Answer, Block, CallId, Input, Item, ItemError, Round, ToolCall, ToolResult};
+pub use item::{Answer, Block, CallId, Input, Item, ItemError, ToolCall};
+pub use message::UserMessage;
+pub use round::{Round, ToolResult};
 pub use summary::{KeptResult, Summary};
 
 use alloc::string::String;
@@ -37,7 +41,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Vec<Arc<Item>>", into = "Vec<Arc<Item>>")]
 pub struct Conversation {
     items: Chunks,
-    /// Sum of the items' text sizes: what token estimates are made from, without walking the history.
+    /// Sum of the items' sizes: what token estimates are made from, without walking the history.
     bytes: u64,
 }
 
@@ -123,7 +127,7 @@ impl Conversation {
         self.items.iter()
     }
 
-    /// Size of all texts in bytes, kept up to date as items are appended.
+    /// Size of all texts in bytes, and what the pictures are worth in bytes, kept up to date as items are appended.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes

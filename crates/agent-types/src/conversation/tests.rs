@@ -2,10 +2,11 @@
 
 use super::{
     Answer, Arguments, Block, CallId, Conversation, ConversationError, Input, Item, ItemError, NO_OUTPUT, Round,
-    ToolCall, ToolResult,
+    ToolCall, ToolResult, UserMessage,
 };
+use crate::picture::{Digest, Picture, PictureKind};
 use alloc::collections::BTreeSet;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -315,4 +316,57 @@ proptest! {
         prop_assert_eq!(read.bytes(), conversation.iter().map(|item| item.bytes()).sum::<u64>());
         prop_assert_eq!(serde_json::to_string(&read).unwrap(), text);
     }
+}
+
+fn picture(number: u8) -> Picture {
+    let digest = Digest::new([number; 32]);
+    Picture {
+        digest,
+        kind: PictureKind::Png,
+        bytes: 9,
+        width: 280,
+        height: 28,
+        name: alloc::format!("{number}.png").into(),
+    }
+}
+
+/// Journals from before there were pictures hold messages and results in this form.
+#[test]
+fn what_has_no_pictures_is_written_as_it_always_was() {
+    let old = r#"["one","two"]"#;
+    let input: Input = serde_json::from_str(old).unwrap();
+    assert_eq!(serde_json::to_string(&input).unwrap(), old);
+    let old = r#"{"call":"a","content":"x","is_error":false}"#;
+    let result: ToolResult = serde_json::from_str(old).unwrap();
+    assert_eq!(serde_json::to_string(&result).unwrap(), old);
+    let with = UserMessage::new("one", vec![picture(1)]);
+    let written = serde_json::to_string(&with).unwrap();
+    assert!(written.starts_with(r#"{"text":"one","pictures":[{"digest":"0101"#), "{written}");
+    assert_eq!(serde_json::from_str::<UserMessage>(&written).unwrap(), with);
+    let told = serde_json::from_str::<UserMessage>("1").unwrap_err().to_string();
+    assert!(told.contains("expected a text, or a text with pictures"), "{told}");
+}
+
+#[test]
+fn a_picture_weighs_what_its_tokens_are_worth_and_can_be_named_instead() {
+    let mut conversation = Conversation::new();
+    let said = UserMessage::new("see", vec![picture(1), picture(2)]);
+    conversation.push_input(Input::new(vec![said]).unwrap());
+    assert_eq!(conversation.bytes(), 3 + 2 * 40, "ten patches each, of four bytes");
+    let call = ToolCall { id: CallId::new("a"), name: "read_file".into(), arguments: Arguments::parse("{}").unwrap() };
+    let result = ToolResult::new(CallId::new("a"), "told", false).with_pictures(vec![picture(3)]);
+    let round = Round::new(Answer::new(vec![Block::Call(call)]).unwrap(), vec![result]).unwrap();
+    assert_eq!(round.clipped(44), None, "it is not longer");
+    let clipped = round.clipped(39).unwrap();
+    let [result] = clipped.results() else { panic!("{clipped:?}") };
+    assert_eq!(result.content(), "told\n[picture 3.png: PNG 280x28; left out to make room]");
+    assert!(result.pictures().is_empty());
+    conversation.push_round(round).unwrap();
+    let names = |item: &Item| item.pictures().map(|picture| picture.name.to_string()).collect::<Vec<_>>();
+    let items: Vec<_> = conversation.iter().collect();
+    assert_eq!((names(items[0]), names(items[1])), (vec!["1.png".into(), "2.png".into()], vec!["3.png".into()]));
+    let named = items[0].with_pictures_named("why").unwrap();
+    let Item::Input(input) = &named else { panic!("{named:?}") };
+    assert_eq!(input.texts(), ["see\n[picture 1.png: PNG 280x28; why]\n[picture 2.png: PNG 280x28; why]"]);
+    assert_eq!(named.with_pictures_named("why"), None);
 }

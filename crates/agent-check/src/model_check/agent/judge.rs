@@ -63,15 +63,16 @@ fn commands(event: &Event, step: &Step, after: &Agent) -> Result<(), Fault> {
     let mut pending = after.session().pending_input();
     let waits = matches!(event, Event::Session(session::Event::InputAfterTurn { .. }));
     let trigger = if waits { session::Trigger::InputAfterTurn } else { session::Trigger::UserInput };
+    // One that goes out now comes before those that wait.
+    let mut is_sent = |text: &str| {
+        fired(trigger) && (pending.any(|pending| pending == text) || after.session().pending_input().next().is_none())
+    };
     let mut is_commanded = false;
     for action in step.down.actions.iter().filter(|action| action.is_command()) {
         is_commanded = true;
         let is_done = match action {
-            Action::SendInput { text } | Action::SendGapReport { text, .. } => {
-                // One that goes out now comes before those that wait.
-                fired(trigger)
-                    && (pending.any(|pending| pending == text) || after.session().pending_input().next().is_none())
-            }
+            Action::SendInput { text } => is_sent(text),
+            Action::SendGapReport { text, .. } => is_sent(text),
             Action::CancelTurn => fired(session::Trigger::CancelRequested),
             _ => false,
         };
@@ -255,7 +256,7 @@ fn refused(node: &Together) -> Vec<Event> {
     let kept = || CheckReport { end: CheckEnd::Exited { code: 0 }, output: String::new() };
     let check = |ticket, number| Of::CheckCompleted { ticket, commitment: CommitmentId(number), report: kept() };
     let mut events = vec![
-        Of::InputReceived { text: "go".to_owned() },
+        Of::InputReceived { text: "go".into() },
         Of::Signalled { signal: Signal::Done, summary: String::new() },
         Of::TurnEnded { end: TurnEnd::Completed, time_left_ms: None },
         Of::WorkResumed,
@@ -273,6 +274,6 @@ fn refused(node: &Together) -> Vec<Event> {
         events.extend(answered.map(|(number, _)| check(checks.ticket, number)));
         events.push(check(checks.ticket, checks.answers.len()));
     }
-    let blank = session::Event::UserInput { text: " \n".to_owned() };
+    let blank = session::Event::UserInput { text: " \n".into() };
     events.into_iter().map(Event::from).chain([session::Event::Started, blank].map(Event::from)).collect()
 }

@@ -80,7 +80,7 @@ fn a_message_that_is_taken_back_and_stays() -> Fault {
     found("messages-wait", |session, event| match event {
         Event::InputWithdrawn { text } => {
             let step = true_step(session, Event::InputWithdrawn { text: text.clone() })?;
-            let _ = true_step(session, Event::InputAfterTurn { text });
+            let _ = true_step(session, Event::InputAfterTurn { text: text.into() });
             Ok(step)
         }
         event => true_step(session, event),
@@ -298,7 +298,7 @@ fn a_message_that_is_refused() -> Fault {
         if let Event::UserInput { text } = &mut event
             && session.state() == State::CallingLlm
         {
-            *text = " ".to_owned();
+            *text = " ".into();
         }
         true_step(session, event)
     };

@@ -141,8 +141,13 @@ impl Screen {
         if is_up(input) && is_message && desk.editor.is_blank() && self.take_back() {
             return false;
         }
+        // A file that is dropped on the terminal is pasted as its path.
+        let dropped = match input {
+            Input::Paste(text) if is_message => self.attaching.pasted(text).map(Input::Paste),
+            _ => None,
+        };
         let Some(desk) = self.desk.as_mut() else { return false };
-        match desk.editor.input(input) {
+        match desk.editor.input(dropped.as_ref().unwrap_or(input)) {
             Wish::None => {}
             Wish::SendLater if meanwhile => {
                 if let Wish::Send { text, shown } = desk.editor.send() {

@@ -4,11 +4,13 @@ use super::Screen;
 use super::custom::Custom;
 use super::desk::{EDITING_HELP, HELP, KEY_COLUMNS};
 use super::registry::{self, Builtin, Meant, When};
-use crate::screen::attached::{Attached, with_files};
+use crate::screen::attached::with_files;
 use crate::screen::choose::Chooser;
 use crate::screen::terminal::{clean, inline};
+use crate::session::attached::{Attached, Words};
 use crate::session::limits::{next_raise, raised};
 use agent_core::agent::Turns;
+use agent_core::conversation::UserMessage;
 
 impl Screen {
     /// A line that is no answer: a command, or a message. Returns whether to leave.
@@ -22,10 +24,7 @@ impl Screen {
         }
         let customs = self.customs.clone();
         match registry::meant(line, &customs) {
-            Meant::Message => {
-                let message = self.with_files(line);
-                self.handle.input(message);
-            }
+            Meant::Message => self.send_line(line),
             Meant::Custom(custom, argument) => self.use_custom(line, custom, argument),
             Meant::Builtin(builtin, argument) => return self.command(line, builtin, argument),
             Meant::Unknown(near) => {
@@ -37,14 +36,33 @@ impl Screen {
         false
     }
 
-    /// A message with the files that it names, which are said. What a pipe holds may be of anybody, and names none.
-    pub(super) fn with_files(&mut self, line: &str) -> String {
-        if !self.is_typed {
-            return line.to_owned();
+    /// A message with the files and pictures that it names. What cannot go with it keeps it back.
+    fn send_line(&mut self, line: &str) {
+        if let Some(message) = self.attached(line) {
+            self.handle.input(message);
         }
-        let Attached { message, notes } = with_files(line, &self.directory);
+    }
+
+    /// The message of a line that the person sends, with the pictures and the texts of the files that it names, which are said; nothing if
+    /// it is not sent. What a pipe holds may be of anybody, and takes no text along.
+    pub(super) fn attached(&mut self, line: &str) -> Option<UserMessage> {
+        let words = if self.is_typed { Words::Typed } else { Words::Given };
+        let (mut message, told) = match self.attaching.to(line, &[], words) {
+            Ok(Attached { message, told }) => (message, told),
+            Err(why) => {
+                self.not_done(line, &inline(&format!("not sent: {why}")));
+                return None;
+            }
+        };
+        let mut notes: Vec<String> = told.iter().map(|told| format!("attached {}", inline(told))).collect();
+        if words == Words::Typed {
+            let pictures: Vec<&str> = message.pictures.iter().map(|picture| picture.name.as_ref()).collect();
+            let files = with_files(line, &self.directory, &pictures);
+            notes.extend(files.notes);
+            message.text = files.message;
+        }
         notes.iter().for_each(|note| self.view.tell(&format!("  {note}")));
-        message
+        Some(message)
     }
 
     /// The text of a command in a file goes to the agent; one of the repository's not before it was seen whole.

@@ -27,6 +27,7 @@ use crate::screen::signals::{Signal, Signals};
 use crate::screen::terminal::{self, Style, inline, one_line};
 use crate::screen::unread;
 use crate::screen::view::{Level, View, lost};
+use crate::session::attached::Attaching;
 use crate::session::limits::next_notice;
 use agent_core::agent::{Doing, Rejected, Turns};
 use agent_core::budget::{Ledger, Limits, Usd};
@@ -89,6 +90,8 @@ struct Screen {
     desk: Option<Desk>,
     /// Messages that were sent from it while the agent works.
     waiting: Waiting,
+    /// Attaches pictures to messages.
+    attaching: Attaching,
     /// The session's id; empty where it is not kept.
     id: String,
     /// What holds for the session, and what it was put together from.
@@ -141,6 +144,7 @@ impl Screen {
             directory: PathBuf::new(),
             desk: None,
             waiting: Waiting::default(),
+            attaching: Attaching::default(),
             id: String::new(),
             config: None,
             settings: Arc::default(),

@@ -18,6 +18,7 @@ impl Screen {
     pub(super) fn configured(&mut self, config: &SessionConfig) {
         let before = self.config.replace(Box::new(config.clone()));
         let (Some(model), mode) = (config.models.first(), config.permissions.mode) else { return };
+        self.attaching.model = model.id.to_string();
         self.desk.iter_mut().for_each(|desk| desk.status.configured(model, mode));
         let Some(before) = before else { return };
         let old = before.models.first();

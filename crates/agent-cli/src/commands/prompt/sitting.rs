@@ -22,6 +22,7 @@ use crate::screen::terminal::{PasteMarks, inline};
 use crate::screen::view::Level;
 use crate::screen::{keys, terminal};
 use crate::session::apart::{self, opened, settings, unless_signalled};
+use crate::session::attached::Words;
 use crate::session::limits::Raise;
 use crate::session::own::own;
 use crate::session::setup::Opened;
@@ -106,7 +107,10 @@ impl Sitting {
         let task = tokio::spawn(runner.run());
         if let Some(first) = self.first.take() {
             screen.view.said(&format!("> {first}"));
-            handle.input(first);
+            let attached = screen.attaching.to(&first, &[], Words::Given);
+            let attached = attached.map_err(|why| Failure::input(format!("the message is not sent: {why}")))?;
+            attached.told.iter().for_each(|told| screen.view.tell(&inline(&format!("attached: {told}"))));
+            handle.input(attached.message);
         }
         let left = screen.run(&mut notices, signals, &mut keyboard, questions).await;
         let next = screen.next.take();
@@ -158,6 +162,7 @@ impl Sitting {
             unfinished,
             reached,
             background,
+            attaching,
             ..
         } = opened;
         let options = &self.options;
@@ -172,7 +177,7 @@ impl Sitting {
         if let Some(left) = &unfinished {
             screen.view.tell(&going_on(left));
         }
-        screen.id = id;
+        (screen.id, screen.attaching) = (id, attaching);
         screen.background = background;
         (screen.reach, screen.wish) = (reach, settings.effort);
         screen.provider = Endpoint::of(settings).map(|endpoint| endpoint.name).unwrap_or_default();

@@ -116,13 +116,14 @@ impl Screen {
     /// Sends a message from the line editor while the agent works.
     pub(super) fn send_meanwhile(&mut self, text: &str, shown: String, is_for_later: bool) {
         self.last_interrupt = None;
-        let text = &*self.with_files(text);
+        let Some(message) = self.attached(text) else { return };
+        let text = message.text.clone();
         if is_for_later {
-            self.handle.send_after_turn(text);
+            self.handle.send_after_turn(message);
         } else {
-            self.handle.input(text);
+            self.handle.input(message);
         }
-        self.waiting.sent(self.handle.sent(), text, shown);
+        self.waiting.sent(self.handle.sent(), &text, shown);
     }
 
     /// Takes back the last message that waits. Returns whether one does.

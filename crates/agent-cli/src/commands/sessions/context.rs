@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::screen::counted::counted;
 use crate::screen::terminal::inline;
 use agent_core::conversation::Item;
+use agent_core::picture::Picture;
 use agent_core::session::Session;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -45,8 +46,10 @@ fn parts(session: &Session) -> Vec<(String, usize)> {
     add(String::from("system prompt with the project's instructions"), config.system.len());
     add(format!("descriptions of {}", counted(config.tools.len() as u64, "tool")), tools.sum());
     for item in session.conversation().iter() {
+        let pictures: u64 = item.pictures().map(Picture::weight).sum();
+        add(String::from("pictures"), usize::try_from(pictures).unwrap_or(usize::MAX));
         match item.as_ref() {
-            Item::Input(input) => add("your messages".into(), input.texts().iter().map(String::len).sum()),
+            Item::Input(input) => add("your messages".into(), input.texts().iter().map(|text| text.len()).sum()),
             Item::Summary(summary) => {
                 add("summary of what was said before".into(), summary.text().len());
                 add("your messages".into(), summary.said().iter().map(String::len).sum());

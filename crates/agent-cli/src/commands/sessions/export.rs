@@ -12,6 +12,7 @@ use crate::screen::terminal::{clean, escaped, inline, one_line, say};
 use crate::screen::view::call_line;
 use agent_core::conversation::{Answer, Block, Item, Round};
 use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -106,6 +107,12 @@ pub(super) fn agent(over: &Lifecycle) -> String {
     }
 }
 
+/// An item with its pictures named. Their bytes stay beside the session.
+pub(super) fn named(item: &Item) -> Cow<'_, Item> {
+    let named = item.with_pictures_told(&|picture| picture.named(&format!("sha256 {}", picture.digest)));
+    named.map_or(Cow::Borrowed(item), Cow::Owned)
+}
+
 /// The conversation, a line or more for each thing that was said or done.
 pub(super) fn conversation(story: &Story) -> String {
     let mut out = String::new();
@@ -114,8 +121,8 @@ pub(super) fn conversation(story: &Story) -> String {
             let _ = write!(out, "\n{who}\n{}\n", indented(text));
         }
     };
-    for item in story.items() {
-        match item {
+    for item in story.items().map(named) {
+        match item.as_ref() {
             Item::Input(input) => input.texts().iter().for_each(|text| say("you", text)),
             Item::Summary(summary) => say(&format!("({})", inline(&about(summary))), summary.text()),
             Item::Answer(answer) => say("agent", &answer.text()),
@@ -137,8 +144,8 @@ fn indented(text: &str) -> String {
 
 fn markdown(story: &Story) -> String {
     let mut out = String::new();
-    for item in story.items() {
-        match item {
+    for item in story.items().map(named) {
+        match item.as_ref() {
             Item::Summary(summary) => {
                 let _ =
                     write!(out, "\n## Summary\n{}{}", quoted(&format!("({})", about(summary))), quoted(summary.text()));

@@ -4,7 +4,7 @@
 //! It needs no network and runs no script: choosing a record is a radio button, lighting its state is a style rule. Its own policy
 //! forbids everything else, should a text get out of its place.
 
-use super::export::head;
+use super::export::{head, named};
 use super::said::about;
 use super::story::{Story, Told, usd};
 use crate::failure::Failure;
@@ -99,8 +99,8 @@ fn spent(out: &mut String, story: &Story) {
 }
 
 fn conversation(out: &mut String, story: &Story) {
-    for item in story.items() {
-        match item {
+    for item in story.items().map(named) {
+        match item.as_ref() {
             Item::Summary(summary) => said_by(out, &text(&about(summary)), summary.text()),
             Item::Input(input) => input.texts().iter().for_each(|said| said_by(out, "you", said)),
             Item::Answer(answer) => answered(out, answer),

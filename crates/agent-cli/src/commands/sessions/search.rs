@@ -201,7 +201,7 @@ fn said(record: &Record) -> Vec<(String, &str)> {
 /// The same of what was said in another program.
 fn said_before(item: &Item) -> Vec<(String, &str)> {
     match item {
-        Item::Input(input) => input.texts().iter().map(|text| (String::from("you"), text.as_str())).collect(),
+        Item::Input(input) => input.texts().into_iter().map(|text| (String::from("you"), text)).collect(),
         Item::Summary(summary) => vec![(String::from("summary"), summary.text())],
         Item::Answer(answer) => said_in(answer).collect(),
         Item::Round(round) => {

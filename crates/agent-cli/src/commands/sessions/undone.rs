@@ -4,10 +4,12 @@
 //!    already: each further `/undo` goes one turn further back.
 //! 2. Where the session has none, nothing is touched: the answer says whose turn was the last one here.
 
+use super::list::age;
+use super::rewind;
 use super::story::Story;
-use super::{age, rewind};
 use crate::commands::undo::{begun, files, say_notes};
 use crate::failure::Failure;
+use crate::screen::attached::typed;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, one_line, print, say};
 use crate::session::kept::{failed, store};
@@ -171,7 +173,7 @@ fn turns_of(directory: &Path, id: &str) -> Result<Vec<Worked>, Failure> {
         if now && !is_at_work {
             let text = match &told.record.entry {
                 Entry::Event(agent::Event::Session(Event::UserInput { text } | Event::InputAfterTurn { text })) => {
-                    text.clone()
+                    typed(&text.text).to_owned()
                 }
                 _ => String::from("without a message"),
             };

@@ -340,7 +340,7 @@ impl View {
         let (mut said, mut answered) = (None, None);
         for item in conversation.iter() {
             match item.as_ref() {
-                Item::Input(input) => said = input.texts().last().cloned(),
+                Item::Input(input) => said = input.messages().last().map(|said| said.text.clone()),
                 Item::Summary(summary) => said = summary.said().last().cloned(),
                 Item::Answer(answer) => answered = Some(answer.text()),
                 Item::Round(round) => answered = Some(round.answer().text()),

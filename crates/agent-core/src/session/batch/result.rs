@@ -2,7 +2,7 @@
 
 use super::{Batch, Counts, OpenCall, Status};
 use crate::conversation::{CallId, ItemError, NO_OUTPUT, Round, ToolResult, cut, non_blank};
-use crate::tool::ToolStatus;
+use crate::tool::{ToolOutcome, ToolStatus};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,17 +10,13 @@ use alloc::vec::Vec;
 
 impl Batch {
     /// Takes the outcome of a running call in.
-    pub(in crate::session) fn complete(
-        &mut self,
-        call: &CallId,
-        status: ToolStatus,
-        content: String,
-        limit_bytes: usize,
-    ) {
+    pub(in crate::session) fn complete(&mut self, call: &CallId, outcome: ToolOutcome, limit_bytes: usize) {
+        let ToolOutcome { status, content, changed_paths: _, pictures } = outcome;
         let Some(at) = self.place(call) else { return };
         let Some(open) = self.calls.get_mut(at) else { return };
         self.places.note_end(at);
         let content = told(status, Cow::Owned(content), limit_bytes).into_owned();
+        open.pictures = pictures;
         open.counts = Counts::of(status);
         open.ran = (status != ToolStatus::NotRun).then_some(status);
         open.status = Status::Answered { content, is_error: status != ToolStatus::Ok };
@@ -39,7 +35,7 @@ impl Batch {
                 Some(told) => format!("{told}\n{content}"),
                 None => content,
             };
-            ToolResult::new(open.call.id, content, is_error)
+            ToolResult::new(open.call.id, content, is_error).with_pictures(open.pictures)
         });
         // Room of its own size: collected as they stand they would keep the larger one of the open calls, as long as the history.
         let mut kept = Vec::with_capacity(results.len());

@@ -15,12 +15,12 @@ fn fragments() -> Fragments {
 }
 
 fn written(conversation: &Conversation) -> Value {
-    let body = body(&request(conversation), &fragments()).unwrap();
+    let body = body(&request(conversation), &fragments(), &Gallery::default()).unwrap();
     serde_json::from_slice(&body).unwrap()
 }
 
 fn input(text: &str) -> Input {
-    Input::new(vec![text.to_owned()]).unwrap()
+    Input::new(vec![text.into()]).unwrap()
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> Block {
@@ -79,7 +79,7 @@ fn the_whole_body_of_a_first_request() {
 #[test]
 fn without_a_system_prompt_the_last_tool_is_marked() {
     let request = LlmRequest { system: Arc::from(" "), ..request(&Conversation::new()) };
-    let body = body(&request, &fragments()).unwrap();
+    let body = body(&request, &fragments(), &Gallery::default()).unwrap();
     let value: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(value.get("system"), None);
     assert_eq!(value["tools"][0]["cache_control"]["type"], "ephemeral");
@@ -111,7 +111,7 @@ fn results_and_the_inputs_after_them_are_one_user_message() {
             ]},
         ])
     );
-    let body = body(&request(&conversation), &fragments()).unwrap();
+    let body = body(&request(&conversation), &fragments(), &Gallery::default()).unwrap();
     let body = String::from_utf8(body).unwrap();
     assert!(body.contains("\"input\":{\"n\": 1.50}"), "verbatim: {body}");
 }
@@ -161,7 +161,7 @@ fn the_bytes_before_the_moving_marks_stay_and_there_are_at_most_four_marks() {
     let mut before: Option<String> = None;
     for turn in 0..6 {
         let request = LlmRequest { conversation: conversation.clone(), ..first.clone() };
-        let body = String::from_utf8(body(&request, &kept).unwrap()).unwrap();
+        let body = String::from_utf8(body(&request, &kept, &Gallery::default()).unwrap()).unwrap();
         assert!(body.matches("cache_control").count() <= 4, "{body}");
         if let Some(before) = before {
             let stable = before

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 fn written(conversation: &Conversation, quirks: Quirks) -> Value {
     let request = sample::request("some-model", conversation);
-    let body = body(&request, quirks, &Fragments::new(move |item| fragment(item, &quirks), head)).unwrap();
+    let body = body(&request, quirks, &Fragments::new(move |item| fragment(item, &quirks), head), &Gallery::default())
+        .unwrap();
     serde_json::from_slice(&body).unwrap()
 }
 
 fn input(text: &str) -> Input {
-    Input::new(vec![text.to_owned()]).unwrap()
+    Input::new(vec![text.into()]).unwrap()
 }
 
 #[test]

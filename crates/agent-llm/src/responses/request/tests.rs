@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 fn written_for(model: &str, conversation: &Conversation) -> Value {
     let request = sample::request(model, conversation);
-    let body = body(&request, &Fragments::new(|item| fragment(item, CallIds::Any), head)).unwrap();
+    let body = body(&request, &Fragments::new(|item| fragment(item, CallIds::Any), head), &Gallery::default()).unwrap();
     serde_json::from_slice(&body).unwrap()
 }
 
@@ -17,7 +17,7 @@ fn input_of(conversation: &Conversation) -> Value {
 }
 
 fn user(text: &str) -> Input {
-    Input::new(vec![text.to_owned()]).unwrap()
+    Input::new(vec![text.into()]).unwrap()
 }
 
 fn call(id: &str) -> Block {

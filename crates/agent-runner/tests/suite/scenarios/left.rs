@@ -32,7 +32,7 @@ impl Left {
         };
         take(Event::Started);
         if self.state != State::WaitingForUserInput {
-            let ticket = take(Event::UserInput { text: String::from("go") });
+            let ticket = take(Event::UserInput { text: String::from("go").into() });
             self.enter(ticket, &mut take);
         }
         if self.is_stopped {

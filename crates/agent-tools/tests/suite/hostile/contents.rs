@@ -26,7 +26,7 @@ fn what_is_no_text_is_named_and_left_alone() {
         Row { name: "Latin-1", check: latin_1 },
         Row { name: "zero bytes in text", check: |world| is_left(world, b"x\0y\n", "binary data") },
         Row { name: "a program", check: |world| is_left(world, b"\x7fELF\x02x\0", "an ELF program") },
-        Row { name: "an image", check: |world| is_left(world, b"\x89PNG\r\n\x1a\nx\0", "a PNG image") },
+        Row { name: "an image", check: |world| is_left(world, b"\x89PNG\r\n\x1a\nx\0", "a damaged PNG picture") },
         Row { name: "an archive", check: |world| is_left(world, b"\x1f\x8b\x08x\0", "a gzip archive") },
     ]);
 }

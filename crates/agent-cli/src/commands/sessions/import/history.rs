@@ -165,7 +165,7 @@ impl History {
     }
 
     fn input(&mut self, texts: Vec<String>) {
-        if let Ok(input) = Input::new(texts) {
+        if let Ok(input) = Input::new(texts.into_iter().map(Into::into).collect()) {
             self.push(Item::Input(input));
         }
     }
@@ -186,7 +186,7 @@ impl History {
     pub(super) fn finish(mut self) -> (Vec<Arc<Item>>, Changes) {
         self.close();
         if !matches!(self.items.front().map(AsRef::as_ref), None | Some(Item::Input(_)))
-            && let Ok(begin) = Input::new(vec![String::from("[what was said before is left out]")])
+            && let Ok(begin) = Input::new(vec!["[what was said before is left out]".into()])
         {
             self.items.push_front(Arc::new(Item::Input(begin)));
         }

@@ -166,7 +166,7 @@ fn keep(store: &SessionStore, id: &str, directory: &Path, read: &Foreign) -> Res
     let program = concat!("agent ", env!("CARGO_PKG_VERSION"));
     let mut header = Header::new(id, program, directory.display().to_string(), config);
     header.imported = Some(read.imported.clone());
-    let note = Input::new(vec![note(read)]).ok().map(|note| Arc::new(Item::Input(note)));
+    let note = Input::new(vec![note(read).into()]).ok().map(|note| Arc::new(Item::Input(note)));
     let history = read.items.iter().cloned().chain(note);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let at_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);

@@ -61,6 +61,8 @@ enum Kind {
     MissingMessage,
     /// Lines that stand behind each other, in a ring.
     Cycle,
+    /// A picture that is not beside the session, or is not as it was.
+    MissingPicture,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

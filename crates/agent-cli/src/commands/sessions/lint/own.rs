@@ -6,15 +6,18 @@ use crate::screen::terminal::say;
 use agent_core::agent;
 use agent_core::conversation::CallId;
 use agent_core::journal::{Entry, Record, ReplayError, Replayed, Replayer};
+use agent_core::lifecycle;
+use agent_core::picture::Picture;
+use agent_core::ports::PictureKeeper as _;
 use agent_core::session::{Action, Event, Ticket};
-use agent_runner::journal::{ReadError, Reader, salvage};
+use agent_runner::journal::{ReadError, Reader, SessionPictures, salvage};
 use std::collections::HashSet;
 use std::path::Path;
 
 /// The number of lines, and what is wrong with them.
 pub(super) fn look(path: &Path) -> Result<(usize, Vec<Finding>), Failure> {
     let mut reader = Reader::open(path).map_err(Failure::input)?;
-    let mut look = Look::default();
+    let mut look = Look { pictures: SessionPictures::of_journal(path), ..Look::default() };
     while let Some(record) = reader.next() {
         match record {
             Ok(record) => look.record(record),
@@ -58,6 +61,8 @@ struct Look {
     answered: HashSet<(Ticket, CallId)>,
     /// The record before.
     last: Option<Record>,
+    /// What is beside the journal.
+    pictures: SessionPictures,
 }
 
 impl Look {
@@ -81,6 +86,9 @@ impl Look {
             return;
         }
         self.last = Some(record.clone());
+        if let Entry::Event(event) = &record.entry {
+            self.compare(pictures(event));
+        }
         match (self.replayer.as_mut().map(|replayer| replayer.take(record)), result) {
             (Some(Err(ReplayError::Gap { expected, found })), _) if found < expected => {
                 self.error(Kind::DuplicateMessage, format!("the record {found} is there already; expected {expected}"));
@@ -93,6 +101,17 @@ impl Look {
             (Some(Ok(Replayed::Refused(_))), Some(result)) => self.refused(&result),
             (Some(Ok(_)), Some(result)) => drop(self.answered.insert(result)),
             _ => {}
+        }
+    }
+
+    /// The program that resumes the session names such a picture to the model.
+    fn compare(&mut self, pictures: &[Picture]) {
+        for picture in pictures {
+            if let Err(error) = self.pictures.bytes_of(picture) {
+                let message =
+                    format!("the picture {} with the digest {}: {}", picture.name, picture.digest, error.found);
+                self.note(Kind::MissingPicture, message);
+            }
         }
     }
 
@@ -128,5 +147,15 @@ impl Look {
 
     fn note(&mut self, kind: Kind, message: String) {
         self.findings.push(Finding::note(self.lines, kind, message));
+    }
+}
+
+/// The pictures that an event brings.
+fn pictures(event: &agent::Event) -> &[Picture] {
+    match event {
+        agent::Event::Session(Event::ToolCompleted { outcome, .. }) => &outcome.pictures,
+        agent::Event::Session(event) => event.said().map_or(&[], |said| &said.pictures),
+        agent::Event::Lifecycle(lifecycle::Event::InputReceived { text }) => &text.pictures,
+        _ => &[],
     }
 }
