@@ -14,7 +14,7 @@ use crate::screen::signals::{self, Signal};
 use crate::screen::terminal::{self, all_written, print};
 use crate::screen::unread;
 use crate::screen::view::{Level, View};
-use crate::session::attached::Attaching;
+use crate::session::pictured::Attaching;
 use crate::session::setup::{self, Opened};
 use crate::walls::sandbox;
 use crate::walls::search_path;

@@ -15,9 +15,9 @@ use crate::screen::unread;
 use crate::screen::view::lost;
 use crate::screen::wire::{DenialReport, RunResult, SandboxReport, UsageReport, used};
 use crate::session::apart::{self, apart, unless_signalled};
-use crate::session::attached::{Attached, Words};
 use crate::session::kept;
 use crate::session::limits::Raise;
+use crate::session::pictured::{Pictured, Words};
 use crate::session::setup::Opened;
 use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::session::{Outcome, OutcomeKind, Session};
@@ -58,7 +58,7 @@ async fn begin(
     images: Vec<PathBuf>,
     verification: &Verification,
     options: &Options,
-) -> Result<(Opened, Option<Attached>, Settings), Failure> {
+) -> Result<(Opened, Option<Pictured>, Settings), Failure> {
     let names_session = options.continue_newest || options.session_id.is_some();
     let all = options.clone();
     apart(move || kept::check_named(&all)).await??;
@@ -101,7 +101,7 @@ async fn begin(
 
 /// Shows what happens until the agent comes to rest, or until a signal.
 async fn drive(
-    (opened, prompt, settings): (Opened, Option<Attached>, Settings),
+    (opened, prompt, settings): (Opened, Option<Pictured>, Settings),
     printer: &mut Printer,
     mut signals: Signals,
     started: Instant,
@@ -127,7 +127,7 @@ async fn drive(
     }
     let task = tokio::spawn(runner.run());
     let has_task = prompt.is_some();
-    if let Some(Attached { message, told }) = prompt {
+    if let Some(Pictured { message, told }) = prompt {
         told.iter().for_each(|told| printer.say(&inline(&format!("attached {told}"))));
         handle.input(message);
     }

@@ -14,7 +14,7 @@ use crate::model::paced::{Paced, Unread};
 use crate::model::secrets;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
-use crate::session::attached::Attaching;
+use crate::session::pictured::Attaching;
 use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::ports::LlmProvider;
 use agent_core::session::ModelConfig;

@@ -2,10 +2,11 @@
 //!
 //! 1. What was typed stands first and unchanged, so that it can be shown, taken back and sent again without the files.
 //! 2. Only what is a file and a text is attached. A name that leads to nothing is a word like others: `@someone`, `@decorator`.
-//! 3. Absent: pictures, which go on another way, and folders, which the model lists itself.
+//! 3. Absent: pictures, which go by themselves ([`pictured`](crate::session::pictured)), and folders, which the model lists itself.
 
 use crate::screen::counted::counted;
 use crate::screen::terminal::inline;
+use agent_core::picture::{PictureFault, look};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -24,12 +25,14 @@ enum Found {
     Text(String),
     /// Only its beginning.
     Beginning(String),
+    /// It goes as a picture, or keeps the message back.
+    Picture,
     /// Something that is not attached, and what it is.
     Other(&'static str),
 }
 
-/// A message, with the texts of the files that it names. Those that go as pictures are passed over.
-pub(crate) fn with_files(typed: &str, directory: &Path, pictures: &[&str]) -> Attached {
+/// A message, with the texts of the files that it names.
+pub(crate) fn with_files(typed: &str, directory: &Path) -> Attached {
     let (mut files, mut notes, mut left) = (String::new(), Vec::new(), MOST_BYTES_TOGETHER);
     let mut known = BTreeSet::new();
     for name in names(typed) {
@@ -38,7 +41,7 @@ pub(crate) fn with_files(typed: &str, directory: &Path, pictures: &[&str]) -> At
         let Some((name, file)) = ends.into_iter().find_map(|name| Some((name, opened(&directory.join(name))?))) else {
             continue;
         };
-        if pictures.contains(&name) || !known.insert(name) {
+        if !known.insert(name) {
             continue;
         }
         match file.and_then(|file| read(file, left.min(MOST_BYTES_OF_ONE))) {
@@ -53,6 +56,7 @@ pub(crate) fn with_files(typed: &str, directory: &Path, pictures: &[&str]) -> At
                 files.push_str(&shown(name, &format!(", the first {lines}"), &text));
                 notes.push(format!("attached {} (its first {lines}; it is longer)", inline(name)));
             }
+            Ok(Found::Picture) => {}
             Ok(Found::Other(what)) => notes.push(format!("not attached: {} is {what}", inline(name))),
             Err(error) => notes.push(format!("not attached: {} cannot be read: {error}", inline(name))),
         }
@@ -106,6 +110,7 @@ fn read(file: File, most: usize) -> io::Result<Found> {
         Ok(text) if text.contains('\0') => Found::Other("no text"),
         Ok(text) if is_cut => Found::Beginning(text),
         Ok(text) => Found::Text(text),
+        Err(error) if look(error.as_bytes()) != Err(PictureFault::NotAPicture) => Found::Picture,
         Err(_) => Found::Other("no text"),
     })
 }
@@ -129,7 +134,7 @@ mod tests {
         fs::write(path.join("b.bin"), b"\x00\xff").unwrap();
         fs::create_dir(path.join("folder")).unwrap();
         let typed_text = "see @a.txt, @b.bin and @folder, as @someone said (a@a.txt); again @a.txt.";
-        let Attached { message, notes } = with_files(typed_text, path, &[]);
+        let Attached { message, notes } = with_files(typed_text, path);
         assert_eq!(
             message,
             format!(
@@ -138,7 +143,7 @@ mod tests {
         );
         assert_eq!(notes, ["attached a.txt (2 lines)", "not attached: b.bin is no text"]);
         assert_eq!(typed(&message), typed_text);
-        let plain = with_files("nothing @here", path, &[]);
+        let plain = with_files("nothing @here", path);
         assert_eq!((&*plain.message, plain.notes.len()), ("nothing @here", 0));
         assert_eq!(typed("nothing @here"), "nothing @here");
     }
@@ -148,7 +153,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("long"), "0123456789\n".repeat(10_000)).unwrap();
         fs::write(directory.path().join("wide"), "ä".repeat(40_000)).unwrap();
-        let Attached { message, notes } = with_files("@long @wide", directory.path(), &[]);
+        let Attached { message, notes } = with_files("@long @wide", directory.path());
         assert_eq!(notes[0], "attached long (its first 5957 lines; it is longer)");
         assert!(message.contains("--- long, the first 5957 lines ---\n0123456789\n"));
         assert_eq!(notes[1], "attached wide (its first 1 line; it is longer)");

@@ -1,12 +1,12 @@
 //! Assembles a session: tools, hooks, journal, system prompt, and the differences from its last use.
 
 pub(crate) mod apart;
-pub(crate) mod attached;
 pub(crate) mod binding;
 pub(crate) mod differences;
 pub(crate) mod instructions;
 pub(crate) mod kept;
 pub(crate) mod limits;
 pub(crate) mod own;
+pub(crate) mod pictured;
 mod project_instructions;
 pub(crate) mod setup;

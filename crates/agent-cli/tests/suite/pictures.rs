@@ -218,7 +218,7 @@ fn a_summary_names_pictures_and_does_not_send_them() {
     let body = model.requests()[1].body.to_string();
     assert!(!body.contains("iVBOR"), "{body}");
     assert!(body.contains("[picture a.png: PNG 640x480; not sent with the history that is summarised]"), "{body}");
-    at_rest_after(&running, "a summary of what was said before");
+    running.wait_for_screen(|screen| screen.contains("summarised: about") && !screen.contains("working"));
     running.write("\x04");
     running.end().assert_code(0);
     model.assert_valid();

@@ -4,11 +4,11 @@ use super::Screen;
 use super::custom::Custom;
 use super::desk::{EDITING_HELP, HELP, KEY_COLUMNS};
 use super::registry::{self, Builtin, Meant, When};
-use crate::screen::attached::with_files;
+use crate::screen::attached::{Attached, with_files};
 use crate::screen::choose::Chooser;
 use crate::screen::terminal::{clean, inline};
-use crate::session::attached::{Attached, Words};
 use crate::session::limits::{next_raise, raised};
+use crate::session::pictured::{Pictured, Words};
 use agent_core::agent::Turns;
 use agent_core::conversation::UserMessage;
 
@@ -36,32 +36,30 @@ impl Screen {
         false
     }
 
-    /// A message with the files and pictures that it names. What cannot go with it keeps it back.
+    /// A message with the files and the pictures that it names. A picture that cannot go keeps it back.
     fn send_line(&mut self, line: &str) {
         if let Some(message) = self.attached(line) {
             self.handle.input(message);
         }
     }
 
-    /// The message of a line that the person sends, with the pictures and the texts of the files that it names, which are said; nothing if
-    /// it is not sent. What a pipe holds may be of anybody, and takes no text along.
+    /// The message of a line that the person sends; nothing if it is not sent. What a pipe holds may be of anybody: it names no files, and
+    /// pictures of the workspace alone.
     pub(super) fn attached(&mut self, line: &str) -> Option<UserMessage> {
         let words = if self.is_typed { Words::Typed } else { Words::Given };
-        let (mut message, told) = match self.attaching.to(line, &[], words) {
-            Ok(Attached { message, told }) => (message, told),
+        let Pictured { mut message, told } = match self.attaching.to(line, &[], words) {
+            Ok(pictured) => pictured,
             Err(why) => {
                 self.not_done(line, &inline(&format!("not sent: {why}")));
                 return None;
             }
         };
-        let mut notes: Vec<String> = told.iter().map(|told| format!("attached {}", inline(told))).collect();
-        if words == Words::Typed {
-            let pictures: Vec<&str> = message.pictures.iter().map(|picture| picture.name.as_ref()).collect();
-            let files = with_files(line, &self.directory, &pictures);
-            notes.extend(files.notes);
-            message.text = files.message;
+        told.iter().for_each(|told| self.view.tell(&inline(&format!("  attached {told}"))));
+        if self.is_typed {
+            let Attached { message: text, notes } = with_files(line, &self.directory);
+            notes.iter().for_each(|note| self.view.tell(&format!("  {note}")));
+            message.text = text;
         }
-        notes.iter().for_each(|note| self.view.tell(&format!("  {note}")));
         Some(message)
     }
 

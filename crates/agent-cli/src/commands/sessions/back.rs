@@ -36,7 +36,7 @@ pub(crate) fn earlier(directory: &Path, id: &str) -> Result<Vec<Earlier>, Failur
         if let Replayed::Step(step) = told.did {
             is_at_rest = step.session.transitions.last().map_or(is_at_rest, |last| !super::rewind::is_at_work(last.to));
             if let (Some(text), true, Some(before)) = (message, was_at_rest, told.seq.checked_sub(1)) {
-                found.push(Earlier { text: typed(&text.text).to_owned(), before });
+                found.push(Earlier { text: typed(text).to_owned(), before });
             }
         }
     })?;

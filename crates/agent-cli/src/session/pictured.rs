@@ -45,7 +45,7 @@ pub(crate) enum Words {
 
 /// A message with its pictures, and a line about each.
 #[derive(Debug)]
-pub(crate) struct Attached {
+pub(crate) struct Pictured {
     pub(crate) message: UserMessage,
     pub(crate) told: Vec<String>,
 }
@@ -78,7 +78,7 @@ impl Attaching {
     }
 
     /// The message of a text, with the pictures that the text names and those of `files`.
-    pub(crate) fn to(&self, text: &str, files: &[PathBuf], words: Words) -> Result<Attached, NotAttached> {
+    pub(crate) fn to(&self, text: &str, files: &[PathBuf], words: Words) -> Result<Pictured, NotAttached> {
         let mut found = Vec::new();
         for file in files {
             let shown = file.display().to_string();
@@ -91,7 +91,7 @@ impl Attaching {
             }
         }
         if found.is_empty() {
-            return Ok(Attached { message: text.into(), told: Vec::new() });
+            return Ok(Pictured { message: text.into(), told: Vec::new() });
         }
         if found.len() > Picture::MAX_IN_MESSAGE {
             return Err(NotAttached::TooMany { count: found.len() });
@@ -105,7 +105,7 @@ impl Attaching {
         let kept = read.into_iter().map(|((bytes, head), name)| self.kept(&name, &bytes, head));
         let pictures = kept.collect::<Result<Vec<Picture>, NotAttached>>()?;
         let told = pictures.iter().map(told).collect();
-        Ok(Attached { message: UserMessage::new(text, pictures), told })
+        Ok(Pictured { message: UserMessage::new(text, pictures), told })
     }
 
     fn kept(&self, name: &str, bytes: &[u8], Head { kind, width, height }: Head) -> Result<Picture, NotAttached> {

@@ -35,11 +35,11 @@ fn to(
     files: &[PathBuf],
     words: Words,
     model: &str,
-) -> Result<Attached, NotAttached> {
+) -> Result<Pictured, NotAttached> {
     Attaching { model: model.to_owned(), ..attaching.clone() }.to(text, files, words)
 }
 
-fn names(attached: Result<Attached, NotAttached>) -> Vec<String> {
+fn names(attached: Result<Pictured, NotAttached>) -> Vec<String> {
     attached.unwrap().message.pictures.iter().map(|picture| picture.name.to_string()).collect()
 }
 
