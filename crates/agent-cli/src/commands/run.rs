@@ -17,7 +17,7 @@ use crate::screen::wire::{DenialReport, RunResult, SandboxReport, UsageReport, u
 use crate::session::apart::{self, apart, unless_signalled};
 use crate::session::kept;
 use crate::session::limits::Raise;
-use crate::session::pictured::{Pictured, Words};
+use crate::session::pictured::Pictured;
 use crate::session::setup::Opened;
 use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::session::{Outcome, OutcomeKind, Session};
@@ -85,7 +85,7 @@ async fn begin(
     match prompt {
         Ok(prompt) => {
             let attaching = opened.attaching.clone();
-            let attached = apart(move || attaching.to(&prompt, &images, Words::Given)).await?;
+            let attached = apart(move || attaching.to(&prompt, &images)).await?;
             let attached = attached.map_err(|why| Failure::input(format!("cannot send the task: {why}")))?;
             Ok((opened, Some(attached), settings))
         }

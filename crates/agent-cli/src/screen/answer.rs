@@ -77,13 +77,13 @@ pub(crate) enum Key {
     Help,
 }
 
-/// Keys are letters, and few: what is struck by accident answers nothing.
+/// Keys are letters, and few: what is struck by accident answers nothing. What allows a whole tool is typed as a line, so that no word of a
+/// message that is meant for the agent does.
 pub(crate) const fn key(letter: char, is_seen: bool) -> Option<Key> {
     Some(match (letter, is_seen) {
         ('y', _) => Key::Answer("y"),
         ('s', _) => Key::Answer("s"),
         ('k', _) => Key::Answer("k"),
-        ('a', _) => Key::Answer("a"),
         ('n', _) => Key::Stop,
         ('r', _) => Key::Reason,
         ('e', _) => Key::Edit,
@@ -182,7 +182,8 @@ pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str, 
         lines.push(String::from("      such a rule names files: it also covers every later change to them"));
     }
     if opening.is_none() {
-        lines.push(format!("  a = yes, and allow every call of {tool} in this session"));
+        let all = if by == By::Key { ":a, Enter" } else { "a" };
+        lines.push(format!("  {all} = yes, and allow every call of {tool} in this session"));
     }
     if by == By::Key && !rules.is_empty() {
         lines.push(String::from("  : = an answer as a line, such as `s RULE`"));
@@ -350,9 +351,11 @@ mod tests {
                     .all(|key| all.contains(key))
             );
         }
+        // A message that is typed at a question has an `a` in it soon.
+        assert_eq!(key('a', true), None);
         let lines = choices(&push, Asker::Policy, "config.toml", By::Key).join("\n");
         assert!(
-            ["y = yes", "n = no", "r = no", "e = edit", "s = yes", "k = ", "a = yes"]
+            ["y = yes", "n = no", "r = no", "e = edit", "s = yes", "k = ", ":a, Enter = yes"]
                 .iter()
                 .all(|key| lines.contains(key)),
             "{lines}"

@@ -3,19 +3,20 @@
 //! 1. A file is a picture by its content. An `@` before anything else means what it always did: a name for the model to read.
 //! 2. A picture that cannot be sent keeps its message from being sent, with the reason. So nothing that says "this one" goes out without
 //!    it.
-//! 3. Who typed the text at a terminal may name any file. A text that came otherwise names files of the workspace alone, and none that a
-//!    rule denies to read: it may have been put together from what others wrote.
+//! 3. A text names files of the workspace alone, and only what the model may read without asking: a text may have been put together from
+//!    what others wrote, by a pipe, a paste or the output of a command. A picture that the person drops on the prompt may lie anywhere.
 
 use crate::config::settings::Settings;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, say};
 use agent_core::conversation::{Conversation, UserMessage};
-use agent_core::permission::Exclusions;
+use agent_core::permission::{Decision, Permissions};
 use agent_core::picture::{Head, Picture, PictureFault, look};
 use agent_core::ports::PictureKeeper;
-use agent_core::tool::Subject;
+use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
 use agent_llm::Pictures;
 use agent_runner::journal::{SessionPictures, read_regular};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -31,16 +32,9 @@ pub(crate) struct Attaching {
     /// The model that is asked.
     pub(crate) model: String,
     directory: PathBuf,
-    denied: Exclusions,
-}
-
-/// Whose words a text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Words {
-    /// A person typed them here.
-    Typed,
-    /// They came with the command line, or through a pipe.
-    Given,
+    permissions: Permissions,
+    /// What the person dropped on the prompt: it may lie anywhere.
+    dropped: BTreeSet<PathBuf>,
 }
 
 /// A message with its pictures, and a line about each.
@@ -71,14 +65,12 @@ impl Attaching {
     /// The same for a session with these settings.
     pub(crate) fn within(mut self, settings: &Settings) -> Self {
         self.directory.clone_from(&settings.directory);
-        let (paths, families) = (vec![String::from(".")], vec![String::from("read")]);
-        let read = Subject::Files { paths, families, akin: Vec::new() };
-        self.denied = settings.permissions.exclusions("read_file", &read);
+        self.permissions.clone_from(&settings.permissions);
         self
     }
 
     /// The message of a text, with the pictures that the text names and those of `files`.
-    pub(crate) fn to(&self, text: &str, files: &[PathBuf], words: Words) -> Result<Pictured, NotAttached> {
+    pub(crate) fn to(&self, text: &str, files: &[PathBuf]) -> Result<Pictured, NotAttached> {
         let mut found = Vec::new();
         for file in files {
             let shown = file.display().to_string();
@@ -86,7 +78,7 @@ impl Attaching {
             found.push((shown, file));
         }
         for name in mentions(text) {
-            if let Some(file) = self.mentioned(&name, words) {
+            if let Some(file) = self.mentioned(&name) {
                 found.push((name, file));
             }
         }
@@ -114,12 +106,9 @@ impl Attaching {
     }
 
     /// The file that an `@` names, if it begins as a picture. One that does not end where the words do is looked for without a full stop.
-    fn mentioned(&self, name: &str, words: Words) -> Option<File> {
+    fn mentioned(&self, name: &str) -> Option<File> {
         let place = self.place(name);
-        let place = match words {
-            Words::Typed => place,
-            Words::Given => self.own(&place)?,
-        };
+        let place = if self.dropped.contains(&place) { place } else { self.own(&place).ok()? };
         let mut file = open(&place).ok()?;
         is_picture(&mut file).ok().filter(|is_picture| *is_picture)?;
         // From its beginning again: what is looked at now is the whole.
@@ -127,11 +116,18 @@ impl Attaching {
         Some(file)
     }
 
-    /// Where a file of the workspace really is; nothing for one that lies elsewhere, or that a rule denies to read.
-    fn own(&self, place: &Path) -> Option<PathBuf> {
-        let (root, real) = (self.directory.canonicalize().ok()?, place.canonicalize().ok()?);
-        let relative = real.strip_prefix(&root).ok()?.to_str()?;
-        self.denied.covering(relative).is_none().then_some(real)
+    /// Where a file of the workspace really is, if the model may read it without asking; else why it does not go with a message. A message
+    /// may have been put together from what others wrote, also one that was typed: pastes and the output of commands are parts of it.
+    pub(crate) fn own(&self, place: &Path) -> Result<PathBuf, &'static str> {
+        const OUTSIDE: &str = "lies outside of the workspace";
+        let (Ok(root), Ok(real)) = (self.directory.canonicalize(), place.canonicalize()) else { return Err(OUTSIDE) };
+        let relative = real.strip_prefix(&root).ok().and_then(Path::to_str).ok_or(OUTSIDE)?.to_owned();
+        let subject = Subject::Files { paths: vec![relative], families: vec![String::from("read")], akin: Vec::new() };
+        let read = Inspection { effect: Effect::Reads, subject };
+        match self.permissions.decide("read_file", &read, &HookVerdict::default()) {
+            Decision::Run(_) => Ok(real),
+            Decision::Ask(_) | Decision::Deny(_) => Err("must not be read without asking"),
+        }
     }
 
     fn place(&self, name: &str) -> PathBuf {
@@ -142,10 +138,11 @@ impl Attaching {
     }
 
     /// What a paste becomes that consists of the path of a picture, as a terminal pastes a file that is dropped on it.
-    pub(crate) fn pasted(&self, paste: &str) -> Option<String> {
+    pub(crate) fn pasted(&mut self, paste: &str) -> Option<String> {
         let path = dropped(paste.trim())?;
         let mut file = open(&self.place(&path)).ok()?;
         is_picture(&mut file).ok().filter(|is_picture| *is_picture)?;
+        self.dropped.insert(self.place(&path));
         Some(mention(&path))
     }
 }

@@ -235,9 +235,13 @@ fn paths_outside() {
 #[test]
 fn a_binary_file() {
     let scratch = Scratch::new();
+    std::fs::write(scratch.work("program"), b"\x7fELF\x02\x01\x01\0\0\0\0\xff").unwrap();
+    let told = told_about(&scratch, Step::call("read_file", json!({"path": "program"})), &[]);
+    assert!(told.contains("not text"), "{told}");
+    // A picture that is cut in its head.
     std::fs::write(scratch.work("image.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0").unwrap();
     let told = told_about(&scratch, Step::call("read_file", json!({"path": "image.png"})), &[]);
-    assert!(told.contains("not text"), "{told}");
+    assert!(told.contains("damaged PNG picture"), "{told}");
 }
 
 #[test]

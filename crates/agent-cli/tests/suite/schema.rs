@@ -62,11 +62,25 @@ fn every_kind_of_line_is_as_published() {
         check(&lines);
         seen.extend(lines.iter().map(|line| line["type"].as_str().unwrap().to_owned()));
     }
+    let lines = with_a_summary();
+    check(&lines);
+    seen.extend(lines.iter().map(|line| line["type"].as_str().unwrap().to_owned()));
     let root = published();
     for variant in root["oneOf"].as_array().unwrap() {
         let kind = variant["properties"]["type"]["const"].as_str().unwrap();
         assert!(seen.iter().any(|seen| seen == kind), "no real line of type {kind} was checked");
     }
+}
+
+/// Two files fill the window.
+fn with_a_summary() -> Vec<Value> {
+    let read = |path: &str| Step::call("read_file", json!({ "path": path }));
+    let model = Model::script([read("one"), read("two"), Step::text("Pears."), Step::text("Done.")]);
+    let scratch = Scratch::repository();
+    scratch.configure("[models.scripted-model]\ncontext_window_tokens = 1500\n");
+    ["one", "two"].iter().for_each(|name| scratch.write(name, &"pears and apples\n".repeat(300)));
+    let ended = scratch.run(&model, &["-p", "Read.", "--output-format", "stream-json"]);
+    ended.assert_code(0).lines()
 }
 
 #[test]

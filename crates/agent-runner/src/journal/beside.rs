@@ -71,7 +71,37 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     written.inspect_err(|_| drop(remove(&new)))
 }
 
+/// How the names of a session's own files end: the journal, its lock, the name, the note, what was cut off, what was being written, and the
+/// journal in an earlier format.
+pub(super) fn is_of_session(ending: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_half_written = |ending: &str| {
+        let beside = ending.strip_suffix(".new").and_then(|beside| beside.split_once('.'));
+        beside.is_some_and(|(of, process)| matches!(of, NAME | NOTE) && is_number(process))
+    };
+    matches!(ending, "jsonl" | "lock" | NAME | NOTE | "torn" | "new")
+        || ending.strip_prefix('v').is_some_and(is_number)
+        || is_half_written(ending)
+}
+
 /// How the files end.
 pub(super) const NAME: &str = "name";
 pub(super) const NOTE: &str = "note";
 const MOST_BYTES: u64 = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_session;
+
+    /// Removing a session takes what the program keeps of it, and no copy that the user made.
+    #[test]
+    fn only_what_the_program_writes_is_of_a_session() {
+        for own in ["jsonl", "lock", "name", "note", "torn", "new", "v4", "name.123.new", "note.7.new"] {
+            assert!(is_of_session(own), "{own}");
+        }
+        for other in ["copy.jsonl", "bak", "notes.md", "jsonl.bak", "v", "v4.bak", "name.x.new", "x.7.new", ".new", ""]
+        {
+            assert!(!is_of_session(other), "{other}");
+        }
+    }
+}

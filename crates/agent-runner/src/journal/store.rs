@@ -1,5 +1,6 @@
 //! Where sessions are kept: one folder a project, one file a session.
 
+use super::beside::is_of_session;
 use super::file::{FileJournal, OpenError, Reopened, is_locked, lock};
 use super::index::{self, Index, Said, Stamp};
 use super::own::check_own;
@@ -204,14 +205,15 @@ impl SessionStore {
         Ok(())
     }
 
-    /// Every file of a session: its journal, and what is kept beside it. No other session's id has a dot in it.
+    /// Every file of a session: its journal, and what is kept beside it. A copy that the user made under another name is none.
     fn beside_of(&self, id: &str) -> Result<Vec<PathBuf>, StoreError> {
         let io = |source| StoreError::Io { path: self.folder.clone(), source };
         let start = format!("{id}.");
         let mut paths = Vec::new();
         for entry in fs::read_dir(&self.folder).map_err(io)? {
             let entry = entry.map_err(io)?;
-            let is_its = entry.file_name().to_str().is_some_and(|name| name.starts_with(&start));
+            let is_its =
+                entry.file_name().to_str().and_then(|name| name.strip_prefix(&start)).is_some_and(is_of_session);
             if is_its && entry.file_type().is_ok_and(|kind| !kind.is_dir()) {
                 paths.push(entry.path());
             }

@@ -8,7 +8,7 @@ use crate::screen::attached::{Attached, with_files};
 use crate::screen::choose::Chooser;
 use crate::screen::terminal::{clean, inline};
 use crate::session::limits::{next_raise, raised};
-use crate::session::pictured::{Pictured, Words};
+use crate::session::pictured::Pictured;
 use agent_core::agent::Turns;
 use agent_core::conversation::UserMessage;
 
@@ -43,11 +43,9 @@ impl Screen {
         }
     }
 
-    /// The message of a line that the person sends; nothing if it is not sent. What a pipe holds may be of anybody: it names no files, and
-    /// pictures of the workspace alone.
+    /// The message of a line that the person sends; nothing if it is not sent. What a pipe holds names no files, only pictures.
     pub(super) fn attached(&mut self, line: &str) -> Option<UserMessage> {
-        let words = if self.is_typed { Words::Typed } else { Words::Given };
-        let Pictured { mut message, told } = match self.attaching.to(line, &[], words) {
+        let Pictured { mut message, told } = match self.attaching.to(line, &[]) {
             Ok(pictured) => pictured,
             Err(why) => {
                 self.not_done(line, &inline(&format!("not sent: {why}")));
@@ -56,7 +54,7 @@ impl Screen {
         };
         told.iter().for_each(|told| self.view.tell(&inline(&format!("  attached {told}"))));
         if self.is_typed {
-            let Attached { message: text, notes } = with_files(line, &self.directory);
+            let Attached { message: text, notes } = with_files(line, &self.directory, &|path| self.attaching.own(path));
             notes.iter().for_each(|note| self.view.tell(&format!("  {note}")));
             message.text = text;
         }

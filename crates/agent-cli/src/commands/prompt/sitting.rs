@@ -24,7 +24,6 @@ use crate::screen::{keys, terminal};
 use crate::session::apart::{self, opened, settings, unless_signalled};
 use crate::session::limits::Raise;
 use crate::session::own::own;
-use crate::session::pictured::Words;
 use crate::session::setup::Opened;
 use agent_runner::{End, Runner};
 use std::sync::Arc;
@@ -107,7 +106,7 @@ impl Sitting {
         let task = tokio::spawn(runner.run());
         if let Some(first) = self.first.take() {
             screen.view.said(&format!("> {first}"));
-            let attached = screen.attaching.to(&first, &[], Words::Given);
+            let attached = screen.attaching.to(&first, &[]);
             let attached = attached.map_err(|why| Failure::input(format!("the message is not sent: {why}")))?;
             attached.told.iter().for_each(|told| screen.view.tell(&inline(&format!("attached: {told}"))));
             handle.input(attached.message);

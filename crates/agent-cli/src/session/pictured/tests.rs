@@ -1,7 +1,7 @@
 //! What a text names, and what becomes of it.
 
 use super::*;
-use agent_core::permission::Rule;
+use agent_core::permission::Permissions;
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -24,19 +24,13 @@ fn place() -> (tempfile::TempDir, Attaching) {
     fs::write(root.join("bomb.png"), png(65_535, 65_535)).unwrap();
     fs::write(root.join("text.png"), "no picture").unwrap();
     symlink("../out.png", root.join("link.png")).unwrap();
-    let deny: Vec<Rule> = vec!["read(secrets/**)".parse().unwrap()];
-    let attaching = Attaching { directory: root, denied: deny.into_iter().collect(), ..Attaching::default() };
+    let permissions = Permissions { deny: vec!["read(secrets/**)".parse().unwrap()], ..Permissions::default() };
+    let attaching = Attaching { directory: root, permissions, ..Attaching::default() };
     (outside, attaching)
 }
 
-fn to(
-    attaching: &Attaching,
-    text: &str,
-    files: &[PathBuf],
-    words: Words,
-    model: &str,
-) -> Result<Pictured, NotAttached> {
-    Attaching { model: model.to_owned(), ..attaching.clone() }.to(text, files, words)
+fn to(attaching: &Attaching, text: &str, files: &[PathBuf], model: &str) -> Result<Pictured, NotAttached> {
+    Attaching { model: model.to_owned(), ..attaching.clone() }.to(text, files)
 }
 
 fn names(attached: Result<Pictured, NotAttached>) -> Vec<String> {
@@ -61,23 +55,27 @@ fn words_with_an_at_are_found_as_a_shell_reads_them() {
 #[test]
 fn a_picture_goes_with_the_text_that_names_it() {
     let (_outside, attaching) = place();
-    let attached = to(&attaching, "what is @a.png and @text.png and @none.png", &[], Words::Typed, "m").unwrap();
+    let attached = to(&attaching, "what is @a.png and @text.png and @none.png", &[], "m").unwrap();
     assert_eq!(attached.told, ["a.png 640x480, about 414 tokens"]);
     assert_eq!(attached.message.text, "what is @a.png and @text.png and @none.png");
     let [picture] = &*attached.message.pictures else { panic!("{attached:?}") };
     assert_eq!(attaching.keeper.bytes_of(picture).unwrap(), png(640, 480));
-    let named = to(&attaching, "see", &["with blank.png".into()], Words::Given, "m");
+    let named = to(&attaching, "see", &["with blank.png".into()], "m");
     assert_eq!(names(named), ["with blank.png"]);
-    assert_eq!(to(&attaching, "no picture", &[], Words::Typed, "o3-mini").unwrap().message, "no picture");
+    assert_eq!(to(&attaching, "no picture", &[], "o3-mini").unwrap().message, "no picture");
 }
 
 #[test]
-fn words_that_nobody_typed_name_readable_files_of_the_workspace_alone() {
-    let (outside, attaching) = place();
+fn a_text_names_readable_files_of_the_workspace_alone_and_what_was_dropped() {
+    let (outside, mut attaching) = place();
     let out = outside.path().join("out.png");
     let text = format!("@a.png @secrets/b.png @link.png @../out.png @{}", out.display());
-    assert_eq!(names(to(&attaching, &text, &[], Words::Given, "m")), ["a.png"]);
-    assert_eq!(names(to(&attaching, &text, &[], Words::Typed, "m")).len(), 5);
+    assert_eq!(names(to(&attaching, &text, &[], "m")), ["a.png"]);
+    let dropped = attaching.pasted(&out.display().to_string()).unwrap();
+    assert_eq!(names(to(&attaching, &dropped, &[], "m")), [out.display().to_string()]);
+    // A rule without a pattern is about every file.
+    attaching.permissions.deny = vec!["read_file".parse().unwrap()];
+    assert_eq!(to(&attaching, "@a.png", &[], "m").unwrap().message, "@a.png");
 }
 
 #[test]
@@ -85,7 +83,7 @@ fn a_picture_that_cannot_go_keeps_the_message_back_with_the_reason() {
     let (_outside, attaching) = place();
     let refused = |text: &str, files: &[&str], model: &str| {
         let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-        to(&attaching, text, &files, Words::Typed, model).unwrap_err().to_string()
+        to(&attaching, text, &files, model).unwrap_err().to_string()
     };
     assert!(
         refused("@a.png @bomb.png", &[], "m").starts_with("the picture `bomb.png` is a PNG picture of 65535x65535")
@@ -104,7 +102,7 @@ fn a_picture_that_cannot_go_keeps_the_message_back_with_the_reason() {
 
 #[test]
 fn a_dropped_file_becomes_what_the_text_names_it_by() {
-    let (outside, attaching) = place();
+    let (outside, mut attaching) = place();
     let root = outside.path().join("repo").display().to_string();
     let blank = format!("{root}/with blank.png");
     for paste in [
@@ -116,7 +114,7 @@ fn a_dropped_file_becomes_what_the_text_names_it_by() {
     ] {
         let mention = attaching.pasted(&paste).unwrap();
         let text = format!("see {mention}please");
-        assert_eq!(names(to(&attaching, &text, &[], Words::Typed, "m")).len(), 1, "{paste}: {mention}");
+        assert_eq!(names(to(&attaching, &text, &[], "m")).len(), 1, "{paste}: {mention}");
     }
     for paste in ["a.png", &blank, &format!("{root}/text.png"), "/dev/zero", "file://host/a", "/", "file:///%f", ""] {
         assert_eq!(attaching.pasted(paste), None, "{paste}");

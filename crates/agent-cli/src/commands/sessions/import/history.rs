@@ -195,16 +195,17 @@ impl History {
 
     /// A text as it is kept.
     fn text(&mut self, text: &str) -> String {
-        let text = match cut(text, MOST_TEXT_BYTES) {
+        // A secret of which a part is cut off would not be known for one any more.
+        let text = if self.redactor.finds(text) { self.redactor.redacted(text) } else { text.to_owned() };
+        let text = match cut(&text, MOST_TEXT_BYTES) {
             Some(shorter) => {
                 self.changes.cut += 1;
                 shorter
             }
-            None => text.to_owned(),
+            None => text,
         };
         // Some services refuse it, and it says nothing.
-        let text = if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text };
-        if self.redactor.finds(&text) { self.redactor.redacted(&text) } else { text }
+        if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text }
     }
 
     fn tool_name(&mut self, name: &str) -> String {
