@@ -25,8 +25,8 @@ impl Observed {
         self.in_vain += sent as u64;
         tally.calls_in_vain = tally.calls_in_vain.max(self.in_vain);
         let config = edge.after.config();
-        // Each model as often as it may, and twice more because the conversation was too long.
-        let most = config.models.len() as u64 * (u64::from(config.retry.max_retries) + 1) + 2;
+        // Each model as often as it may, twice more because the conversation was too long, and once more behind a summary of no use.
+        let most = config.models.len() as u64 * (u64::from(config.retry.max_retries) + 1) + 3;
         hold(Invariant::RetriesBounded, self.in_vain <= most, || format!("{} model calls in vain", self.in_vain))
     }
 }

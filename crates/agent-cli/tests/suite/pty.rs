@@ -121,7 +121,7 @@ fn a_question_on_the_terminal() {
     let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
     running.wait_for("> ");
     running.write("go\r");
-    for (path, answer) in [("b.txt", "rnot this\r"), ("c.txt", "a")] {
+    for (path, answer) in [("b.txt", "rnot this\r"), ("c.txt", ":a\r")] {
         asked_again(&running, &format!("allow this call? write_file {path}"));
         running.write(answer);
     }

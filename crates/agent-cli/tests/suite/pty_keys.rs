@@ -171,7 +171,7 @@ fn a_question_is_short_and_explains_itself_when_asked() {
         "{screen}"
     );
     running.write("?");
-    running.wait_for("a = yes, and allow every call of bash in this session");
+    running.wait_for(":a, Enter = yes, and allow every call of bash in this session");
     running.write("\r");
     running.write("x");
     std::thread::sleep(Duration::from_millis(100));

@@ -298,7 +298,6 @@ impl Session {
     /// There is no summary, which is no error of the work: it continues, also what a limit had stopped that was raised meanwhile.
     fn go_on_without_summary(&mut self, why: String) {
         self.end_summary(false);
-        self.calls.succeed();
         self.notice.say(why, Vec::new());
         if self.held.is_raised() {
             self.turn_is_work();
