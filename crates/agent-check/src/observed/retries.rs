@@ -44,7 +44,8 @@ fn judge_answer(edge: &Edge<'_>) -> Result<(), Fault> {
     let is_sent = edge.step.actions.iter().any(|action| matches!(action, Action::SendLlmRequest { .. }));
     match edge.event {
         Event::LlmFailed { error, .. } => judge_failure(edge, error, scheduled, is_sent),
-        Event::LlmCompleted { response, .. } => {
+        // What is sent behind a summary that was refused is the work, and no repetition of it.
+        Event::LlmCompleted { response, .. } if edge.before.state() != State::Compacting => {
             let is_hopeless = matches!(response.stop, StopReason::Refusal | StopReason::ContextWindow);
             hold(Invariant::RetriesBounded, !(is_hopeless && (is_sent || scheduled.is_some())), || {
                 format!("{:?} is repeated", response.stop)
