@@ -156,12 +156,12 @@ pub(super) fn request(
 pub(super) fn summary(response: &LlmResponse) -> Result<String, String> {
     match &response.stop {
         StopReason::EndTurn | StopReason::StopSequence => {}
-        other @ (StopReason::ToolUse
-        | StopReason::MaxTokens
-        | StopReason::Paused
-        | StopReason::Refusal
-        | StopReason::ContextWindow
-        | StopReason::Other(_)) => return Err(format!("the summary did not end properly ({other:?})")),
+        StopReason::ToolUse => return Err(String::from("the model asked for tools instead of a summary")),
+        StopReason::MaxTokens => return Err(String::from("the summary is longer than an answer may be")),
+        StopReason::Paused => return Err(String::from("the provider paused the summary")),
+        StopReason::Refusal => return Err(String::from("the model refused to summarise")),
+        StopReason::ContextWindow => return Err(String::from("the summary does not fit the context window")),
+        StopReason::Other(reason) => return Err(format!("the summary ended for another reason: {reason}")),
     }
     let mut text = String::new();
     for block in &response.blocks {

@@ -222,24 +222,21 @@ impl Session {
         self.run.current().end(Ending::Unusable);
     }
 
+    /// What an answer to the request for a summary is good for, as its row says. Under a cancel, one that is of no use ends it silently.
     fn absorb_summary(&mut self, trigger: Trigger, response: &LlmResponse, cost_nano_usd: Option<u64>) {
         let summary = compaction::summary(response);
-        let shorter = summary.as_ref().ok().and_then(|text| self.shorter(text, response));
-        match (trigger, shorter) {
-            (Trigger::CompactionCompleted | Trigger::CompactionCompletedWorkDue, Some(shorter)) => {
-                let cause = self.take_summary(shorter, response, cost_nano_usd);
-                if trigger == Trigger::CompactionCompletedWorkDue && cause == Some(Cause::Requested) {
-                    self.gather_unless_cancelled();
-                }
-            }
-            (Trigger::CompactionFailedForGood, _) => {
-                self.end_summary(false);
-                self.notify(no_use(summary));
-                self.run.current().end(Ending::Unusable);
-            }
-            (Trigger::CompactionFailedWorkDue, _) => self.go_on_without_summary(no_use(summary)),
-            _ => {
-                self.end_summary(false);
+        if trigger == Trigger::CompactionFailedWorkDue {
+            self.go_on_without_summary(no_use(summary));
+        } else if trigger == Trigger::CompactionFailedForGood {
+            self.end_summary(false);
+            self.notify(no_use(summary));
+            self.run.current().end(Ending::Unusable);
+        } else if trigger == Trigger::LlmAborted {
+            self.end_summary(false);
+        } else if let Some(shorter) = summary.ok().and_then(|text| self.shorter(&text, response)) {
+            let cause = self.take_summary(shorter, response, cost_nano_usd);
+            if trigger == Trigger::CompactionCompletedWorkDue && cause == Some(Cause::Requested) {
+                self.gather_unless_cancelled();
             }
         }
     }
