@@ -79,7 +79,7 @@ impl FileKind {
         }
     }
 
-    fn subject(self, paths: Vec<String>) -> Subject {
+    pub(crate) fn subject(self, paths: Vec<String>) -> Subject {
         let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         Subject::Files { paths, families: owned(self.families()), akin: owned(self.akin()) }
     }

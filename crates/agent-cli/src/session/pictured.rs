@@ -13,9 +13,10 @@ use agent_core::conversation::{Conversation, UserMessage};
 use agent_core::permission::{Decision, Permissions};
 use agent_core::picture::{Head, Picture, PictureFault, look};
 use agent_core::ports::PictureKeeper;
-use agent_core::tool::{Effect, HookVerdict, Inspection, Subject};
+use agent_core::tool::HookVerdict;
 use agent_llm::Pictures;
 use agent_runner::journal::{SessionPictures, read_regular};
+use agent_tools::Workspace;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -33,6 +34,8 @@ pub(crate) struct Attaching {
     pub(crate) model: String,
     directory: PathBuf,
     permissions: Permissions,
+    /// Opens what a text names, as the tools would. Without it no text names anything.
+    pub(crate) workspace: Option<Arc<Workspace>>,
     /// What the person dropped on the prompt: it may lie anywhere.
     dropped: BTreeSet<PathBuf>,
 }
@@ -67,6 +70,13 @@ impl Attaching {
         self.directory.clone_from(&settings.directory);
         self.permissions.clone_from(&settings.permissions);
         self
+    }
+
+    /// Without rules, for tests.
+    #[cfg(test)]
+    pub(crate) fn in_directory(directory: &Path) -> Self {
+        let workspace = Workspace::open(directory).ok().map(Arc::new);
+        Self { directory: directory.to_owned(), workspace, ..Self::default() }
     }
 
     /// The message of a text, with the pictures that the text names and those of `files`.
@@ -105,29 +115,30 @@ impl Attaching {
         Ok(Picture { digest, kind, bytes: bytes.len() as u64, width, height, name: name.into() })
     }
 
-    /// The file that an `@` names, if it begins as a picture. One that does not end where the words do is looked for without a full stop.
+    /// The file that an `@` names, if it begins as a picture.
     fn mentioned(&self, name: &str) -> Option<File> {
         let place = self.place(name);
-        let place = if self.dropped.contains(&place) { place } else { self.own(&place).ok()? };
-        let mut file = open(&place).ok()?;
+        let mut file = if self.dropped.contains(&place) { open(&place).ok()? } else { self.opened(name).ok()? };
         is_picture(&mut file).ok().filter(|is_picture| *is_picture)?;
         // From its beginning again: what is looked at now is the whole.
         io::Seek::rewind(&mut file).ok()?;
         Some(file)
     }
 
-    /// Where a file of the workspace really is, if the model may read it without asking; else why it does not go with a message. A message
-    /// may have been put together from what others wrote, also one that was typed: pastes and the output of commands are parts of it.
-    pub(crate) fn own(&self, place: &Path) -> Result<PathBuf, &'static str> {
-        const OUTSIDE: &str = "lies outside of the workspace";
-        let (Ok(root), Ok(real)) = (self.directory.canonicalize(), place.canonicalize()) else { return Err(OUTSIDE) };
-        let relative = real.strip_prefix(&root).ok().and_then(Path::to_str).ok_or(OUTSIDE)?.to_owned();
-        let subject = Subject::Files { paths: vec![relative], families: vec![String::from("read")], akin: Vec::new() };
-        let read = Inspection { effect: Effect::Reads, subject };
-        match self.permissions.decide("read_file", &read, &HookVerdict::default()) {
-            Decision::Run(_) => Ok(real),
-            Decision::Ask(_) | Decision::Deny(_) => Err("must not be read without asking"),
-        }
+    /// A file that a text names, if the model may read it without asking; else why it does not go with a message. A text may have been put
+    /// together from what others wrote, also one that was typed: pastes and the output of commands are parts of it.
+    pub(crate) fn opened(&self, name: &str) -> Result<File, String> {
+        let workspace = self.workspace.as_ref().ok_or("there is no workspace")?;
+        let place = self.place(name);
+        let place = place.to_str().ok_or("its name is not Unicode")?;
+        workspace.open_to_show(place, |read| {
+            matches!(self.permissions.decide("read_file", read, &HookVerdict::None), Decision::Run(_))
+        })
+    }
+
+    /// Whether a name leads to a file at all.
+    pub(crate) fn is_file(&self, name: &str) -> bool {
+        self.place(name).is_file()
     }
 
     fn place(&self, name: &str) -> PathBuf {
@@ -193,7 +204,7 @@ pub(crate) fn told(picture: &Picture) -> String {
 }
 
 /// What the text names with an `@` at the beginning of a word: up to a blank, or in quotes, or with a backslash before each blank.
-fn mentions(text: &str) -> Vec<String> {
+pub(crate) fn mentions(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut before = ' ';
     let mut rest = text;

@@ -101,9 +101,9 @@ pub(crate) fn open(
     clear_leftovers(settings.is_quiet);
     let reach = chosen.reach;
     let mut attaching = chosen.attaching.clone();
-    let Made { builder, model, tool_names, processes, repository, users, background } =
+    let Made { builder, model, tool_names, processes, repository, users, background, workspace } =
         make(settings, options, chosen, approver, with_signal)?;
-    attaching.model = model.id.to_string();
+    (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
     let kept = Kept::find(settings, options)?;
     let mut config = builder.effective_config();
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory, &attaching.keeper);
@@ -199,6 +199,7 @@ struct Made {
     repository: Arc<RepositoryHooks>,
     users: Arc<UserHooks>,
     background: BackgroundCommands,
+    workspace: Arc<Workspace>,
 }
 
 fn make(
@@ -256,7 +257,7 @@ fn make(
     };
     let repository = RepositoryHooks::new(hooks_config, Arc::new(git)).formatting_with(Arc::new(formatters));
     let repository = Arc::new(repository);
-    let hooks = Hooks { users: users.clone(), repository: repository.clone(), workspace };
+    let hooks = Hooks { users: users.clone(), repository: repository.clone(), workspace: workspace.clone() };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
     rule_patterns::check(&settings.permissions, &settings.user, &tool_names)?;
     for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
@@ -265,7 +266,7 @@ fn make(
     let builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
     let builder = chosen.secrets.into_iter().fold(builder, |builder, secret| builder.secret(secret));
     let builder = approver.into_iter().fold(builder, Builder::approver);
-    Ok(Made { builder, model, tool_names, processes, repository, users, background })
+    Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace })
 }
 
 /// What is to run in a sandbox by the user's own word is not left out.

@@ -3,6 +3,8 @@
 use super::descend::{For, Identity, descend_noting, identity};
 use super::record::Stamp;
 use super::{FileError, RelativePath, Workspace};
+use crate::file_tool::FileKind;
+use agent_types::tool::{Effect, Inspection};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, fstatfs, openat, statat};
 use rustix::path::Arg;
@@ -52,6 +54,24 @@ impl Workspace {
             return Err(FileError::Closed { path: path.to_string() });
         }
         Ok(OpenedFile { file, status, real, directory, passed })
+    }
+
+    /// Opens a file as `read_file` would, for a host that shows it to the model itself. `may_be_read` is asked about the call that the tool
+    /// would be: first about every name of the file, then about the file that was opened, whatever happened to links meanwhile.
+    ///
+    /// # Errors
+    /// What the tool would say: the path leads out of the workspace, to nothing, or to what is closed or no regular file. Or that it may
+    /// not be read.
+    pub fn open_to_show(&self, given: &str, may_be_read: impl Fn(&Inspection) -> bool) -> Result<File, String> {
+        let said = |error: FileError| error.to_string();
+        let judged = |paths: Vec<String>| {
+            let read = Inspection { effect: Effect::Reads, subject: FileKind::Reads.subject(paths) };
+            if may_be_read(&read) { Ok(()) } else { Err(format!("`{given}` may not be read without asking")) }
+        };
+        judged(self.subjects(given).map_err(said)?)?;
+        let opened = self.relative(given).and_then(|path| self.open_file(&path)).map_err(said)?;
+        judged(vec![opened.real.to_string()])?;
+        Ok(opened.file)
     }
 
     /// Opens a file that is to be replaced or removed: it must be writable, as the model last saw it, and not protected.

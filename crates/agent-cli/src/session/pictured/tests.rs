@@ -18,14 +18,15 @@ fn place() -> (tempfile::TempDir, Attaching) {
     let outside = tempfile::tempdir().unwrap();
     let root = outside.path().join("repo");
     fs::create_dir_all(root.join("secrets")).unwrap();
-    for name in ["a.png", "with blank.png", "secrets/b.png", "../out.png"] {
+    for name in ["a.png", "with blank.png", "secrets/b.png", "key.png", "../out.png"] {
         fs::write(root.join(name), png(640, 480)).unwrap();
     }
     fs::write(root.join("bomb.png"), png(65_535, 65_535)).unwrap();
     fs::write(root.join("text.png"), "no picture").unwrap();
     symlink("../out.png", root.join("link.png")).unwrap();
     let permissions = Permissions { deny: vec!["read(secrets/**)".parse().unwrap()], ..Permissions::default() };
-    let attaching = Attaching { directory: root, permissions, ..Attaching::default() };
+    let workspace = Some(Arc::new(Workspace::open(&root).unwrap().closing([root.join("key.png")])));
+    let attaching = Attaching { directory: root, permissions, workspace, ..Attaching::default() };
     (outside, attaching)
 }
 
@@ -69,7 +70,7 @@ fn a_picture_goes_with_the_text_that_names_it() {
 fn a_text_names_readable_files_of_the_workspace_alone_and_what_was_dropped() {
     let (outside, mut attaching) = place();
     let out = outside.path().join("out.png");
-    let text = format!("@a.png @secrets/b.png @link.png @../out.png @{}", out.display());
+    let text = format!("@a.png @secrets/b.png @key.png @link.png @../out.png @{}", out.display());
     assert_eq!(names(to(&attaching, &text, &[], "m")), ["a.png"]);
     let dropped = attaching.pasted(&out.display().to_string()).unwrap();
     assert_eq!(names(to(&attaching, &dropped, &[], "m")), [out.display().to_string()]);
