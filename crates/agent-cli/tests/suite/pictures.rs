@@ -92,6 +92,13 @@ fn a_session_takes_its_pictures_along_and_away() {
     scratch.run(&model, &["--continue", "--fork-session", "-p", "and now?"]).assert_code(0);
     assert_eq!(model.last_body()["messages"][0]["content"][0], image());
     assert_eq!(kept(&scratch).len(), 2);
+    // What a session takes on the disk is more than its journal.
+    let listed: Value = serde_json::from_str(&scratch.ended(&["sessions", "list", "--json"]).out).unwrap();
+    let told: Vec<u64> = listed.as_array().unwrap().iter().map(|session| session["bytes"].as_u64().unwrap()).collect();
+    let size = |path: &std::path::Path| fs::metadata(path).unwrap().len();
+    let (journals, pictures) = (scratch.journals(), kept(&scratch));
+    let all = journals.iter().chain(&pictures).map(|path| size(path)).sum::<u64>();
+    assert_eq!(told.iter().sum::<u64>(), all);
     for journal in scratch.journals() {
         scratch.ended(&["sessions", "rm", journal.file_stem().unwrap().to_str().unwrap()]).assert_code(0);
         assert!(!journal.with_extension("pictures").exists());

@@ -126,6 +126,12 @@ pub(super) fn copy(journal: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// The size of the pictures of a journal, in bytes; what cannot be looked at counts as nothing.
+pub(super) fn bytes_beside(journal: &Path) -> u64 {
+    let entries = fs::read_dir(folder_of(journal)).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.metadata().ok()).map(|found| found.len()).sum()
+}
+
 /// Takes the pictures of a journal away.
 pub(super) fn remove(journal: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder_of(journal)) {

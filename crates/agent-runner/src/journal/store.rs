@@ -37,6 +37,14 @@ pub struct SessionInfo {
     stamp: Stamp,
 }
 
+impl SessionInfo {
+    /// The size of its journal and of the pictures beside it, in bytes.
+    #[must_use]
+    pub fn kept_bytes(&self) -> u64 {
+        self.bytes.saturating_add(super::pictures::bytes_beside(&self.path))
+    }
+}
+
 /// The sessions that were written last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

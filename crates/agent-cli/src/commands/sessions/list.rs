@@ -69,7 +69,7 @@ fn listed(store: &SessionStore, newest: &Newest) -> Vec<Listed> {
             is_readable: !matches!(said, Said::Unreadable),
             modified: rfc3339(since_epoch_ms(session.modified)),
             modified_at: session.modified,
-            bytes: session.bytes,
+            bytes: session.kept_bytes(),
             cost_nano_usd: if is_read { cost(&session.path) } else { None },
         }
     };

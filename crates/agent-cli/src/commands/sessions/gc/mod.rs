@@ -67,7 +67,7 @@ pub(crate) fn outlook() -> Result<String, Failure> {
     let stores = all_stores()?;
     let sessions = sessions(&stores)?;
     let planned = Planned::of(&sessions, &configured()?);
-    let all: u64 = sessions.iter().map(|of| of.session.bytes).sum();
+    let all: u64 = sessions.iter().map(|of| of.bytes).sum();
     let kept = format!("{} kept, {}", counted(sessions.len() as u64, "session"), size(all));
     let going = &planned.going;
     Ok(match going.len() {
@@ -103,6 +103,8 @@ struct Of<'a> {
     store: &'a SessionStore,
     directory: usize,
     session: SessionInfo,
+    /// Of all that would go with it.
+    bytes: u64,
     said: Said,
 }
 
@@ -110,7 +112,9 @@ fn sessions(stores: &[SessionStore]) -> Result<Vec<Of<'_>>, Failure> {
     let mut sessions = Vec::new();
     for (directory, store) in stores.iter().enumerate() {
         let listed = store.newest_said(usize::MAX, true).map_err(|error| failed(&error))?.sessions;
-        sessions.extend(listed.into_iter().map(|(session, said)| Of { store, directory, session, said }));
+        let of =
+            |(session, said): (SessionInfo, Said)| Of { store, directory, bytes: session.kept_bytes(), session, said };
+        sessions.extend(listed.into_iter().map(of));
     }
     Ok(sessions)
 }
@@ -130,7 +134,7 @@ impl<'a> Planned<'a> {
             age_ms: now
                 .duration_since(of.session.modified)
                 .map_or(0, |age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
-            bytes: of.session.bytes,
+            bytes: of.bytes,
             is_named: of.store.name(&of.session.id).is_some(),
         });
         let fates = fates(&known.collect::<Vec<_>>(), policy);
@@ -167,27 +171,27 @@ fn obstacle(of: &Of<'_>) -> Option<String> {
 
 fn shown(going: &[&Of<'_>]) -> String {
     let mut out = String::new();
-    for Of { store, session, said, .. } in going {
+    for Of { store, session, said, bytes, .. } in going {
         let words = if let Said::Words(words) = said { words } else { "(no message)" };
         let words = named(store.name(&session.id).as_deref(), words);
-        let (when, size) = (age(session.modified), size(session.bytes));
+        let (when, size) = (age(session.modified), size(*bytes));
         let _ = writeln!(out, "{:<24} {when:>9} {size:>9}  {words}", inline(&session.id));
     }
     out
 }
 
 fn bytes(going: &[&Of<'_>]) -> u64 {
-    going.iter().map(|of| of.session.bytes).sum()
+    going.iter().map(|of| of.bytes).sum()
 }
 
 /// Removes them, and says what is left.
 fn remove(going: &[&Of<'_>]) -> u8 {
     let (mut removed, mut freed, mut left) = (0_u64, 0, 0_u64);
-    for Of { store, session, .. } in going {
+    for Of { store, session, bytes, .. } in going {
         let why = match store.remove_unchanged(session) {
             Ok(true) => {
                 removed += 1;
-                freed += session.bytes;
+                freed += bytes;
                 continue;
             }
             Ok(false) => String::from("it was used meanwhile"),
