@@ -145,7 +145,12 @@ async fn as_without_a_keeper(processes: &Processes) {
     assert!(matches!(run(processes, &wrong).await, Err(StartError::WrongFormat { .. })));
     let gone = Command { directory: "/no/such/directory".into(), ..shell("true") };
     assert!(matches!(run(processes, &gone).await, Err(StartError::NoDirectory { .. })));
-    let begun = Instant::now();
-    run(processes, &shell("true")).await.unwrap();
-    assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
+    // The quickest of some: the machine may be busy with other tests.
+    let mut quickest = Duration::MAX;
+    for _ in 0..10 {
+        let begun = Instant::now();
+        run(processes, &shell("true")).await.unwrap();
+        quickest = quickest.min(begun.elapsed());
+    }
+    assert!(quickest < Duration::from_millis(500), "{quickest:?}");
 }

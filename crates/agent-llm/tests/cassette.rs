@@ -252,7 +252,12 @@ async fn the_recorded_pace_can_be_kept() {
         begin.elapsed()
     };
     assert!(timed(scratch.replay(Matching::Exact).at_recorded_pace()).await >= Duration::from_millis(150));
-    assert!(timed(scratch.replay(Matching::Exact)).await < Duration::from_millis(150));
+    // The quickest of some: the machine may be busy with other tests.
+    let mut quickest = Duration::MAX;
+    for _ in 0..10 {
+        quickest = quickest.min(timed(scratch.replay(Matching::Exact)).await);
+    }
+    assert!(quickest < Duration::from_millis(150), "{quickest:?}");
 }
 
 #[tokio::test]

@@ -158,7 +158,7 @@ async fn silence_ends_in_a_timeout_before_and_within_the_answer() {
         let error = failure(reply).await;
         assert_eq!(error.kind, LlmErrorKind::Timeout, "{error}");
         assert!(error.message.contains("the server sent nothing for 150 ms"), "{error}");
-        assert!(begin.elapsed() < Duration::from_secs(5));
+        assert!(begin.elapsed() < Duration::from_secs(60));
     }
 }
 

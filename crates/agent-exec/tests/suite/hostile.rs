@@ -161,7 +161,7 @@ async fn hold(all: &[(String, Place, Processes)], needs: Needs) {
             let begun = Instant::now();
             let finished = processes.run_streaming(&command, Streams::Merged, &Switch::new(), &|_| {}).await.unwrap();
             assert!((case.check)(&finished), "{kind}: {}: {finished:?}", case.name);
-            assert!(begun.elapsed() < Duration::from_secs(10), "{kind}: {}", case.name);
+            assert!(begun.elapsed() < Duration::from_secs(60), "{kind}: {}", case.name);
         }
     }
 }

@@ -18,12 +18,16 @@ fn runs(marker: &str) -> bool {
 #[tokio::test]
 async fn a_command_goes_on_and_is_read_later() {
     let bench = Bench::new();
-    let begun = Instant::now();
-    let id = start(&bench, "echo one; sleep 0.4; echo two; exit 3").await;
-    assert!(begun.elapsed() < Duration::from_millis(350), "{:?}", begun.elapsed());
-    bench.ok("bash", json!({"command": "sleep 0.2"})).await;
-    assert_eq!(bench.ok("bash_output", json!({"id": id})).await, "one\n[still running after 0 s]\n");
-    assert_eq!(bench.ok("bash_output", json!({"id": id})).await, "(no new output)\n[still running after 0 s]\n");
+    // It ends only when the file is there, so the call was answered before.
+    let id = start(&bench, "echo one; until [ -e go ]; do sleep 0.02; done; echo two; exit 3").await;
+    let mut said = String::new();
+    while !said.contains("one") {
+        said = bench.ok("bash_output", json!({"id": id})).await;
+    }
+    assert!(said.starts_with("one\n[still running after "), "{said}");
+    let said = bench.ok("bash_output", json!({"id": id})).await;
+    assert!(said.starts_with("(no new output)\n[still running after "), "{said}");
+    bench.ok("bash", json!({"command": "touch go"})).await;
     bench.fails("bash_output", json!({"id": id, "wait_ms": 20_000}), "two\n[exit status 3]\n").await;
     bench.fails("bash_output", json!({"id": id}), "there are: none").await;
 }
@@ -54,7 +58,7 @@ async fn nothing_outlives_the_tools() {
     let begun = Instant::now();
     drop(bench);
     assert!(!runs("sleep 98702"));
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

@@ -63,7 +63,11 @@ async fn huge_files_are_read_in_bounded_time_and_memory() {
     fs::File::create(bench.path("sparse")).unwrap().set_len(4 << 30).unwrap();
     let lines: String = (1..=1_000_000).map(|n| format!("{n}\n")).collect();
     bench.write("lines", lines);
+    // How busy the machine is.
     let begun = Instant::now();
+    let counted = fs::read(bench.path("line")).unwrap().iter().filter(|byte| **byte == b'\n').count();
+    let (once, begun) = (begun.elapsed(), Instant::now());
+    assert_eq!(counted, 0);
     let text = bench.ok("read_file", json!({"path": "line"})).await;
     assert!(text.len() < 3_000 && text.contains("were cut"), "{}", text.len());
     bench.fails("read_file", json!({"path": "sparse"}), "4294967296 bytes").await;
@@ -81,7 +85,7 @@ async fn huge_files_are_read_in_bounded_time_and_memory() {
     }
     bench.fails("read_file", json!({"path": "lines", "offset": -1}), "an integer that is not negative").await;
     bench.fails("read_file", json!({"path": "lines", "limit": 0}), "at least 1").await;
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < 6 * once, "{:?}, reading once takes {once:?}", begun.elapsed());
 }
 
 #[test]
