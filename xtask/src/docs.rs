@@ -2,6 +2,7 @@
 //! the code wrote them.
 
 use agent_check::witness;
+use agent_core::child::table::TABLE as CHILD;
 use agent_core::diagram::{dot, grid, json, markdown, mermaid, svg};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
@@ -39,6 +40,7 @@ fn of_tables() -> Result<Vec<(String, String)>, String> {
     let mut out = vec![with_numbers("README.md")?];
     add(&mut out, &SESSION);
     add(&mut out, &LIFECYCLE);
+    add(&mut out, &CHILD);
     add(&mut out, &JOB);
     Ok(out)
 }

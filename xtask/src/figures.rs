@@ -2,6 +2,7 @@
 //! worlds of the model check. A change makes them old, and `cargo xtask proof` says so.
 
 use crate::mutants;
+use agent_core::child::table::TABLE as CHILD;
 use agent_core::diagram::json;
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
@@ -140,7 +141,7 @@ impl Figures {
 
 /// Hash of all tables, of their JSON.
 pub(crate) fn tables_hash() -> String {
-    hash(&[json(&SESSION), json(&LIFECYCLE), json(&JOB)].concat())
+    hash(&[json(&SESSION), json(&LIFECYCLE), json(&CHILD), json(&JOB)].concat())
 }
 
 /// Hash of a text: FNV-1a, 64 bits, in hexadecimal digits.

@@ -1,5 +1,6 @@
 //! Holds the tables' JSON to its published schema.
 
+use agent_core::child::table::TABLE as CHILD;
 use agent_core::diagram::json;
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
@@ -10,8 +11,8 @@ fn published() -> Value {
     serde_json::from_str(include_str!("../../docs/machines/schema.json")).unwrap()
 }
 
-fn machines() -> [Value; 3] {
-    [json(&SESSION), json(&LIFECYCLE), json(&JOB)].map(|text| serde_json::from_str(&text).unwrap())
+fn machines() -> [Value; 4] {
+    [json(&SESSION), json(&LIFECYCLE), json(&CHILD), json(&JOB)].map(|text| serde_json::from_str(&text).unwrap())
 }
 
 /// What is wrong with a value; empty when nothing is.
@@ -55,7 +56,7 @@ fn names_are_unique_and_rows_refer_to_them() {
 #[test]
 fn the_check_finds_what_is_wrong() {
     let schema = published();
-    let [_, _, machine] = machines();
+    let [_, _, _, machine] = machines();
     let faults: [(&str, Value); 7] = [
         ("/name", json!("Job")),
         ("/initial", json!(7)),

@@ -1,6 +1,7 @@
 //! Witnesses: for every row of every table a shortest sequence of events that fires it in the real machine, and for every action of a row
 //! one in which it is rendered. Kept twice: as a page to read, and with everything that came of it as an oracle for the tests.
 
+mod child;
 mod job;
 mod lifecycle;
 mod page;
@@ -40,7 +41,12 @@ pub struct Found {
 /// # Errors
 /// Names the rows and actions that no witness was found for.
 pub fn all() -> Result<Vec<Found>, String> {
-    Ok(vec![of::<session::SessionMachine>()?, of::<lifecycle::LifecycleMachine>()?, of::<job::JobMachine>()?])
+    Ok(vec![
+        of::<session::SessionMachine>()?,
+        of::<lifecycle::LifecycleMachine>()?,
+        of::<child::ChildMachine>()?,
+        of::<job::JobMachine>()?,
+    ])
 }
 
 /// A goal and the way to it.

@@ -65,6 +65,7 @@
 //! | a session and its commitments in one step, as a host drives them | [`agent`] |
 //! | the conversation of a user, a model and its tools | [`session`] |
 //! | an agent bound to commitments, which are checked whenever it says that it is done | [`lifecycle`] |
+//! | a child agent as its parent knows it, and the leases of its budget | [`child`] |
 //! | a piece of work with retries and an audit record | [`job`] |
 //! | recording what happened, and resuming from it | [`journal`] |
 //! | saving a machine in its present state | [`snapshot`] |
@@ -100,6 +101,7 @@ extern crate std;
 
 pub mod agent;
 pub mod budget;
+pub mod child;
 mod fingerprint;
 pub mod job;
 pub mod journal;

@@ -295,6 +295,8 @@ pub(crate) enum Machine {
     Session,
     /// The life of an agent with commitments.
     Lifecycle,
+    /// A child agent as its parent knows it.
+    Child,
     /// One piece of work from its description to its audit record.
     Job,
 }

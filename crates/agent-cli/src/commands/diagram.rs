@@ -3,6 +3,7 @@
 use crate::commands::args::{Diagram, DiagramFormat, Machine};
 use crate::failure::Failure;
 use crate::screen::terminal::print;
+use agent_core::child::table::TABLE as CHILD;
 use agent_core::diagram::{Format, render};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
@@ -20,6 +21,7 @@ pub(crate) fn run(arguments: &Diagram) -> Result<u8, Failure> {
     let text = match arguments.machine {
         Machine::Session => render(&SESSION, format),
         Machine::Lifecycle => render(&LIFECYCLE, format),
+        Machine::Child => render(&CHILD, format),
         Machine::Job => render(&JOB, format),
     };
     print(&text).map_err(|error| Failure::internal(format!("cannot write the diagram: {error}")))?;

@@ -1,10 +1,10 @@
-//! What the kernel draws and says of the three machines: their tables are larger than any that its own tests have.
+//! What the kernel draws and says of the machines: their tables are larger than any that its own tests have.
 
 use agent_core::diagram::{Refusal, cell, svg};
 use agent_core::session::table::TABLE;
 use agent_core::session::{State, Trigger};
 use agent_core::table::{Label, Table};
-use agent_core::{job, lifecycle};
+use agent_core::{child, job, lifecycle};
 
 /// Large enough for lists of triggers that take several lines, and for lanes that share a column.
 #[test]
@@ -12,6 +12,7 @@ fn the_real_machines_are_drawn_as_in_their_documentation() {
     let drawings = [
         (svg(&TABLE), include_str!("../../src/session/table.svg")),
         (svg(&lifecycle::table::TABLE), include_str!("../../src/lifecycle/table.svg")),
+        (svg(&child::table::TABLE), include_str!("../../src/child/table.svg")),
         (svg(&job::table::TABLE), include_str!("../../src/job/table.svg")),
     ];
     for (drawn, kept) in drawings {
@@ -55,5 +56,6 @@ fn every_reason_names_other_states_that_have_such_a_row() {
     }
     check(&TABLE);
     check(&lifecycle::table::TABLE);
+    check(&child::table::TABLE);
     check(&job::table::TABLE);
 }
