@@ -12,11 +12,13 @@
 //! 4. Every decision names its reason, and a rule names where it comes from.
 
 mod decision;
+mod layers;
 
 pub use agent_types::permission::{
     ApprovalAnswer, ApprovalQuestion, ApprovalScope, Exclusions, Rule, RuleError, RuleSource,
 };
 pub use decision::{Basis, Decision, Ruling};
+pub use layers::{Layers, NoLayer};
 
 use crate::protected;
 use crate::tool::{Effect, HookVerdict, Inspection, Subject};
@@ -155,8 +157,11 @@ impl Permissions {
     /// What a call must leave out of what it shows: the files that deny rules cover and that it may come across without naming them.
     #[must_use]
     pub fn exclusions(&self, tool: &str, subject: &Subject) -> Exclusions {
-        let rules = self.deny.iter().filter(|rule| subject.paths().is_some() && rule.is_about_files_of(tool, subject));
-        rules.cloned().collect()
+        self.excluded(tool, subject).cloned().collect()
+    }
+
+    fn excluded<'a>(&'a self, tool: &'a str, subject: &'a Subject) -> impl Iterator<Item = &'a Rule> {
+        self.deny.iter().filter(move |rule| subject.paths().is_some() && rule.is_about_files_of(tool, subject))
     }
 
     /// The deny rule that covers the call, or may.

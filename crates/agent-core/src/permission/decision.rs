@@ -63,6 +63,15 @@ impl Decision {
         }
     }
 
+    /// How much it lets happen: nothing, what a person allows, all of it.
+    pub(crate) const fn freedom(&self) -> u8 {
+        match self {
+            Self::Deny(_) => 0,
+            Self::Ask(_) => 1,
+            Self::Run(_) => 2,
+        }
+    }
+
     /// Why, as a sentence: for the model that is denied a call, for the person who is asked, for the trace.
     #[must_use]
     pub fn reason(&self, tool: &str) -> String {

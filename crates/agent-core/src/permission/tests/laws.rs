@@ -32,6 +32,54 @@ fn freedom(decision: &Decision) -> u8 {
     }
 }
 
+/// What a child may do less than its parent, and never more: by every layer alone, and by each that is added.
+fn broken_by_layers(
+    decide: fn(&Layers, &Call) -> Decision,
+    above: &Permissions,
+    own: &Permissions,
+    call: &Call,
+) -> bool {
+    let subject = &call.inspection.subject;
+    let (parent, child) = (Layers::of(above.clone()), Layers::of(above.clone()).under(own.clone()));
+    let (of_parent, of_child) = (decide(&parent, call), decide(&child, call));
+    let alone = decide(&Layers::of(own.clone()), call);
+    let forbidden = child.forbids(call.tool, call.inspection.effect, subject).is_some();
+    let asked_nobody = decide(&child, &Call { verdict: HookVerdict::None, ..call.clone() });
+    let left_out = |layers: &Layers| layers.exclusions(call.tool, subject);
+    let shown = ["a", "b", "a/b"].iter().any(|path| {
+        left_out(&child).covering(path).is_none()
+            && (left_out(&parent).covering(path).is_some()
+                || own.exclusions(call.tool, subject).covering(path).is_some())
+    });
+    freedom(&of_child) > freedom(&of_parent)
+        || freedom(&of_child) > freedom(&alone)
+        || forbidden != (freedom(&asked_nobody) == 0)
+        || shown
+}
+
+fn decide_in_layers(layers: &Layers, call: &Call) -> Decision {
+    layers.decide(call.tool, &call.inspection, &call.verdict)
+}
+
+/// Wrong: the child's own policy decides, or an allow rule of it wins over its parent's question.
+#[test]
+fn a_child_that_is_allowed_more_is_caught() {
+    let own: fn(&Layers, &Call) -> Decision = |layers, call| {
+        let kept: Vec<Permissions> = serde_json::from_value(serde_json::to_value(layers).unwrap()).unwrap();
+        decide(kept.last().unwrap(), call)
+    };
+    let loosest: fn(&Layers, &Call) -> Decision = |layers, call| {
+        let kept: Vec<Permissions> = serde_json::from_value(serde_json::to_value(layers).unwrap()).unwrap();
+        kept.iter().map(|layer| decide(layer, call)).max_by_key(freedom).unwrap()
+    };
+    let plan = Permissions { mode: PermissionMode::Plan, ..Permissions::default() };
+    let bypass = Permissions { mode: PermissionMode::Bypass, ..Permissions::default() };
+    for wrong in [own, loosest] {
+        assert!(calls().iter().any(|call| broken_by_layers(wrong, &plan, &bypass, call)));
+    }
+    assert!(serde_json::from_str::<Layers>("[]").is_err(), "no layer would be no policy");
+}
+
 /// The first law that a decision breaks. `more` are rules and modes that come on top.
 fn broken(decide: Decide, policy: &Permissions, call: &Call, more: &[Rule]) -> Option<&'static str> {
     let (decision, subject) = (decide(policy, call), &call.inspection.subject);
@@ -329,6 +377,13 @@ fn any_policy() -> impl Strategy<Value = Permissions> {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+
+    #[test]
+    fn a_child_is_never_allowed_what_its_parent_is_not(above in any_policy(), own in any_policy(), call in any_call()) {
+        prop_assert!(!broken_by_layers(decide_in_layers, &above, &own, &call));
+        let (child, grandchild) = (Layers::of(above).under(own), Layers::of(Permissions::default()));
+        prop_assert_eq!(grandchild.moved_under(&child), child.under(Permissions::default()));
+    }
 
     #[test]
     fn the_laws_hold_by_chance(
