@@ -4,6 +4,7 @@ pub(crate) mod apart;
 pub(crate) mod binding;
 pub(crate) mod differences;
 pub(crate) mod instructions;
+mod instructions_below;
 pub(crate) mod kept;
 pub(crate) mod limits;
 pub(crate) mod own;

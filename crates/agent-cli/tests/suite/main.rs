@@ -19,6 +19,7 @@ mod hooks;
 mod hooks_of_repositories;
 mod how_it_ended;
 mod import;
+mod instructed;
 mod interrupts;
 mod journals;
 mod kept;
