@@ -58,8 +58,9 @@ impl Redactor {
                 let ToolOutcome { status: _, content, changed_paths, pictures, instructions } = outcome;
                 self.text(content);
                 // The path names the file, which a later look at it must find again.
-                for Instructions { path: _, digest: _, text } in instructions {
+                for Instructions { path: _, digest: _, text, unusable } in instructions {
                     self.text(text);
+                    unusable.iter_mut().for_each(|why| self.text(why));
                 }
                 self.texts(changed_paths);
                 pictures.iter_mut().for_each(|picture| self.picture(picture));

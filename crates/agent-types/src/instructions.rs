@@ -21,6 +21,9 @@ pub struct Instructions {
     pub digest: Digest,
     /// Its text; empty where the call itself made the file what it is, so that the model knows it.
     pub text: String,
+    /// Why the file cannot be used; then there is no text, and the digest is that of the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unusable: Option<String>,
 }
 
 /// What a session was given with its system prompt, and what there is room for beside it.

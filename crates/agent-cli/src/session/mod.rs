@@ -9,5 +9,5 @@ pub(crate) mod kept;
 pub(crate) mod limits;
 pub(crate) mod own;
 pub(crate) mod pictured;
-mod project_instructions;
+pub(crate) mod project_instructions;
 pub(crate) mod setup;

@@ -13,11 +13,11 @@ use crate::screen::terminal::{inline, say};
 use agent_core::instructions::{GivenInstructions, Instructions};
 use agent_core::picture::Digest;
 use agent_core::protected::is_instructions;
-use agent_runner::journal::check_own_target;
+use agent_runner::journal::{check_own_target, read_regular};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::fs::Metadata;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -101,7 +101,8 @@ impl Finding {
     pub(crate) fn into_unusable(mut self, folder: &Path) -> Vec<Instructions> {
         for (path, why) in std::mem::take(&mut self.unusable) {
             if path.strip_prefix(folder).is_ok_and(|inside| inside.components().count() > 1) {
-                self.add(&path, format!("[not used: {why}]"));
+                let (path, digest) = (path.display().to_string(), digest_of(&why));
+                self.found.push(Instructions { path, digest, text: String::new(), unusable: Some(why) });
             }
         }
         self.found
@@ -177,10 +178,35 @@ impl Finding {
 
     fn add(&mut self, path: &Path, text: String) {
         if !text.trim().is_empty() {
-            let digest = Digest::new(Sha256::digest(text.as_bytes()).into());
-            self.found.push(Instructions { path: path.display().to_string(), digest, text });
+            let path = path.display().to_string();
+            self.found.push(Instructions { path, digest: digest_of(&text), text, unusable: None });
         }
     }
+}
+
+fn digest_of(text: &str) -> Digest {
+    Digest::new(Sha256::digest(text.as_bytes()).into())
+}
+
+/// What became of a file since it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Since {
+    Same,
+    Differs,
+    Gone,
+}
+
+/// Compares a file with what it was.
+pub(crate) fn since(path: &str, digest: Digest) -> Since {
+    let file = match read_regular(Path::new(path)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Since::Gone,
+        Err(_) => return Since::Differs,
+    };
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    let is_same = read.is_ok() && Digest::new(Sha256::digest(&bytes).into()) == digest;
+    if is_same { Since::Same } else { Since::Differs }
 }
 
 /// As the configuration is read: what others may write is not the user's word.

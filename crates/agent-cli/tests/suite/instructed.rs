@@ -98,3 +98,37 @@ fn all_instructions_together_have_one_limit() {
     let body = model.last_body();
     assert_eq!((times(&body, "Begin."), times(&body, "The end."), times(&body, "bytes left out")), (1, 0, 1));
 }
+
+#[test]
+fn a_session_tells_which_files_it_was_given_and_what_became_of_them() {
+    let scratch = project();
+    let model = Model::script([read("lib/two"), Step::text("done")]);
+    scratch.run(&model, &["-p", "x"]).assert_code(0);
+    let told = || {
+        let explained = scratch.ended(&["explain", "--json"]);
+        explained.assert_code(0);
+        let told: Value = serde_json::from_str(&explained.out).unwrap();
+        let files = told["instructions"].as_array().unwrap().clone();
+        let of = |file: &Value| {
+            assert_eq!(file["sha256"].as_str().unwrap().len(), 64);
+            let path = file["path"].as_str().unwrap().to_owned();
+            let work = scratch.work("").canonicalize().unwrap();
+            let inside = std::path::Path::new(&path).strip_prefix(work).unwrap();
+            (inside.display().to_string(), file["now"].as_str().unwrap().to_owned())
+        };
+        files.iter().map(of).collect::<Vec<_>>()
+    };
+    let pairs = |now: [&str; 2]| vec![("AGENTS.md".into(), now[0].into()), ("lib/AGENTS.md".into(), now[1].into())];
+    assert_eq!(told(), pairs(["same", "same"]));
+    scratch.write("AGENTS.md", "Another rule.");
+    fs::remove_file(scratch.work("lib/AGENTS.md")).unwrap();
+    assert_eq!(told(), pairs(["differs", "gone"]));
+    let shown = scratch.ended(&["sessions", "show"]);
+    shown.assert_code(0);
+    for words in ["/AGENTS.md (sha256 ", "…, differs now)", "…, is gone now)", "agent to the model"] {
+        assert!(shown.out.contains(words), "{words}: {}", shown.out);
+    }
+    let model = Model::script([Step::text("done")]);
+    scratch.run(&model, &["--continue", "-p", "y"]).assert_code(0).assert_says("instructions changed: ");
+    assert_eq!(told(), pairs(["same", "gone"]));
+}

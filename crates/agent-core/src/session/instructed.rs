@@ -32,7 +32,7 @@ impl Instructed {
     }
 
     fn tell_one(&mut self, given: &GivenInstructions, found: Instructions) -> Option<String> {
-        let Instructions { path, digest, text } = found;
+        let Instructions { path, digest, text, unusable } = found;
         let known = self.files.get(&path).or_else(|| given.files.get(&path));
         if known == Some(&digest) {
             return None;
@@ -44,9 +44,12 @@ impl Instructed {
         let shown: String =
             path.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect();
         let text = text.trim_end();
-        if text.is_empty() {
+        if text.is_empty() || unusable.is_some() {
             self.files.insert(path, digest);
-            return Some(format!("[Instructions in {shown} are what this call made them.]"));
+            return Some(match unusable {
+                Some(why) => format!("[Instructions in {shown} cannot be used: {why}]"),
+                None => format!("[Instructions in {shown} are what this call made them.]"),
+            });
         }
         let left = usize::try_from(given.left_bytes.saturating_sub(self.used_bytes)).unwrap_or(usize::MAX);
         let kept = text.get(..text.floor_char_boundary(left)).unwrap_or_default();
@@ -117,7 +120,7 @@ mod tests {
     }
 
     fn found(path: &str, byte: u8, text: &str) -> Instructions {
-        Instructions { path: path.into(), digest: digest(byte), text: text.into() }
+        Instructions { path: path.into(), digest: digest(byte), text: text.into(), unusable: None }
     }
 
     fn given(left_bytes: u64) -> GivenInstructions {
@@ -144,6 +147,9 @@ mod tests {
         let said = told.tell(&given, vec![found("/p/AGENTS.md", 2, "")]);
         assert_eq!(said, ["[Instructions in /p/AGENTS.md are what this call made them.]"]);
         assert_eq!(told.tell(&given, vec![found("/p/AGENTS.md", 2, "text")]), [""; 0]);
+        let link = Instructions { unusable: Some("it is a link".into()), ..found("/p/a/AGENTS.md", 3, "") };
+        let said = told.tell(&given, vec![link.clone(), link]);
+        assert_eq!(said, ["[Instructions in /p/a/AGENTS.md cannot be used: it is a link]"]);
     }
 
     #[test]

@@ -3,14 +3,15 @@
 
 use super::args::{Export, ExportFormat, One};
 use super::import::origin;
-use super::said::about;
+use super::instructed::lines;
+use super::said::{about, by};
 use super::story::{Story, usd};
 use super::{html, write};
 use crate::failure::Failure;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{clean, escaped, inline, one_line, say};
 use crate::screen::view::call_line;
-use agent_core::conversation::{Answer, Block, Item, Round};
+use agent_core::conversation::{Answer, Author, Block, Item, Round};
 use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -78,6 +79,7 @@ pub(super) fn head(id: &str, name: Option<&str>, story: &Story) -> String {
     if let Some(over) = story.lifecycle() {
         let _ = writeln!(out, "agent      {}", agent(over));
     }
+    out.push_str(&lines(&story.instructed.told(), "read       "));
     if let Some(imported) = &header.imported {
         let _ = writeln!(out, "imported   from {}", origin(imported));
     }
@@ -123,7 +125,7 @@ pub(super) fn conversation(story: &Story) -> String {
     };
     for item in story.items().map(named) {
         match item.as_ref() {
-            Item::Input(input) => input.texts().iter().for_each(|text| say("you", text)),
+            Item::Input(input) => input.messages().iter().for_each(|said| say(by(said), &said.whole())),
             Item::Summary(summary) => say(&format!("({})", inline(&about(summary))), summary.text()),
             Item::Answer(answer) => say("agent", &answer.text()),
             Item::Round(round) => {
@@ -151,8 +153,13 @@ fn markdown(story: &Story) -> String {
                     write!(out, "\n## Summary\n{}{}", quoted(&format!("({})", about(summary))), quoted(summary.text()));
             }
             Item::Input(input) => {
-                out.push_str("\n## You\n");
-                input.texts().iter().for_each(|text| out.push_str(&quoted(text)));
+                let mut last = None;
+                for said in input.messages() {
+                    if last.replace(said.author) != Some(said.author) {
+                        let _ = write!(out, "\n## {}\n", if said.author == Author::User { "You" } else { by(said) });
+                    }
+                    out.push_str(&quoted(&said.whole()));
+                }
             }
             Item::Answer(answer) => said(&mut out, answer),
             Item::Round(round) => worked(&mut out, round),

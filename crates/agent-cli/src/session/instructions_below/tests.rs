@@ -103,8 +103,8 @@ fn no_link_no_rule_and_no_package_is_got_around() {
     for (path, why) in
         [("out/x", "link that leads out of the project"), ("long/x", "the limit is"), ("bytes/x", "UTF-8")]
     {
-        let told = project.told(path);
-        let [(_, text)] = &told[..] else { panic!("{path}: {told:?}") };
-        assert!(text.starts_with("[not used: ") && text.contains(why), "{text}");
+        let found = project.find(path, &[], Effect::Reads);
+        let [Instructions { text, unusable: Some(found), .. }] = &found[..] else { panic!("{path}: {found:?}") };
+        assert!(text.is_empty() && found.contains(why), "{found}");
     }
 }
