@@ -62,7 +62,7 @@ pub(crate) fn export(arguments: &Export) -> Result<u8, Failure> {
 pub(super) fn head(id: &str, name: Option<&str>, story: &Story) -> String {
     let (header, session) = (story.replayer.header(), story.replayer.session());
     let (ledger, state) = (session.ledger(), session.state());
-    let model = header.config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
+    let model = model(story);
     let name = name.map(|name| format!("name       {}\n", one_line(name, 80))).unwrap_or_default();
     let mut out = format!(
         "session    {id}\n{name}directory  {}\nmodel      {}\nstate      {state:?}\nused       {}, {}, {}, cost in USD: {}\n",
@@ -87,6 +87,18 @@ pub(super) fn head(id: &str, name: Option<&str>, story: &Story) -> String {
         let _ = writeln!(out, "branch of  {} at record {}", escaped(&parent.session_id), parent.seq);
     }
     out
+}
+
+/// The model of a session: the first one of its configuration. One that was imported and not resumed has that of the other program.
+pub(super) fn model(story: &Story) -> String {
+    let (header, session) = (story.replayer.header(), story.replayer.session());
+    let configured = header.config.models.first().or(session.config().models.first());
+    let imported = header.imported.as_ref().filter(|imported| !imported.model.is_empty());
+    match (configured, imported) {
+        (Some(model), _) => model.id.to_string(),
+        (None, Some(imported)) => format!("{} (in {})", imported.model, imported.program),
+        (None, None) => String::new(),
+    }
 }
 
 /// Where the agent over a session stands, and what is known of its commitments.
