@@ -243,6 +243,6 @@ const INTRODUCTION: &str = "\n\n# Skills\n\nInstructions for some kinds of work.
                             what it returns.\n\n";
 
 #[cfg(test)]
-mod reference;
+mod reference_tests;
 #[cfg(test)]
 mod tests;

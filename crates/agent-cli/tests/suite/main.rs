@@ -13,6 +13,7 @@ mod doors;
 mod efforts;
 mod exit_codes;
 mod file_rules;
+mod heads;
 mod hints;
 mod hook_operands;
 mod hooks;

@@ -1,5 +1,6 @@
-//! What the reference implementation of the specification (`skills-ref`, the command `agentskills`) says of a skill, beside what is done with
-//! it here: what it accepts is used without a word, and what it refuses is refused or used with a note. Each difference has its reason.
+//! What the reference implementation of the specification (`skills-ref`, the command `agentskills`) says of a skill, beside what is done
+//! with it here: what it accepts is used without a word, and what it refuses is refused or used with a note. Each difference has its
+//! reason.
 
 use super::*;
 use std::process::Command;
