@@ -3,6 +3,7 @@
 //! reason.
 
 use super::*;
+use crate::screen::terminal::say;
 use std::process::Command;
 
 /// What becomes of a skill.
@@ -134,7 +135,7 @@ fn each_sample_is_used_or_refused_as_the_reference_would_or_for_a_reason() {
 fn the_reference_implementation_says_what_is_said_of_it() {
     let named = std::env::var_os("AGENT_TEST_SKILLS_REF");
     let Some(program) = named.or_else(|| is_there("agentskills").then(|| "agentskills".into())) else {
-        println!("skipped: there is no `agentskills` (pip install skills-ref); AGENT_TEST_SKILLS_REF may name it");
+        say("skipped: there is no `agentskills` (pip install skills-ref); AGENT_TEST_SKILLS_REF may name it");
         return;
     };
     for sample in samples() {
