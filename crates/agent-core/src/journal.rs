@@ -129,6 +129,9 @@ pub struct Imported {
     pub file: String,
     /// Tells this content of the file from another.
     pub fingerprint: String,
+    /// The model that answered there last; empty where that is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
 }
 
 /// A tool by its name and a fingerprint: enough to tell whether it is still the same.

@@ -112,5 +112,5 @@ pub mod retry;
 pub mod session;
 pub mod snapshot;
 
-pub use agent_types::{conversation, hook, llm, picture, protected, redact, tool};
+pub use agent_types::{conversation, hook, instructions, llm, picture, protected, redact, tool};
 pub use statetable::{diagram, labels, prove, rows, table, trace};

@@ -1,14 +1,16 @@
 //! Takes known secrets out of text where it enters, so that journal, machine and screen see the same.
 
 use agent_core::agent::Event;
-use agent_core::conversation::{Arguments, UserMessage};
+use agent_core::conversation::{Arguments, Attachment, UserMessage};
 use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport, HookReport, HookRun};
+use agent_core::instructions::Instructions;
 use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment};
 use agent_core::llm::{Delta, LlmError, LlmErrorFacts, LlmResponse, RateLimit, RawCall, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
 use agent_core::picture::Picture;
 use agent_core::session::{self, SessionConfig};
 use agent_core::tool::{CallFacts, Door, Finding, HookVerdict, Inspection, Opening, Subject, ToolOutcome, Walls};
+use std::sync::Arc;
 
 /// Replaces known secrets in what the machines take and tell.
 #[derive(Clone, Default)]
@@ -53,8 +55,13 @@ impl Redactor {
                 changed.iter_mut().for_each(|fact| self.fact(fact));
             }
             Event::ToolCompleted { ticket: _, call: _, outcome } => {
-                let ToolOutcome { status: _, content, changed_paths, pictures } = outcome;
+                let ToolOutcome { status: _, content, changed_paths, pictures, instructions } = outcome;
                 self.text(content);
+                // The path names the file, which a later look at it must find again.
+                for Instructions { path: _, digest: _, text, unusable } in instructions {
+                    self.text(text);
+                    unusable.iter_mut().for_each(|why| self.text(why));
+                }
                 self.texts(changed_paths);
                 pictures.iter_mut().for_each(|picture| self.picture(picture));
             }
@@ -92,18 +99,26 @@ impl Redactor {
     }
 
     fn message(&self, message: &mut UserMessage) {
-        let UserMessage { text, pictures } = message;
+        let UserMessage { text, attached, author: _, pictures } = message;
         self.text(text);
+        for Attachment { name, part: _, text } in attached {
+            self.shared(name);
+            self.text(text);
+        }
         pictures.iter_mut().for_each(|picture| self.picture(picture));
     }
 
     /// Its bytes are not here, and are never looked at: what a picture shows cannot be redacted.
     fn picture(&self, picture: &mut Picture) {
         let Picture { digest: _, kind: _, bytes: _, width: _, height: _, name } = picture;
-        if self.0.finds(name) {
-            let mut text = name.to_string();
+        self.shared(name);
+    }
+
+    fn shared(&self, shared: &mut Arc<str>) {
+        if self.0.finds(shared) {
+            let mut text = shared.to_string();
             self.text(&mut text);
-            *name = text.into();
+            *shared = text.into();
         }
     }
 
@@ -179,6 +194,7 @@ impl Redactor {
             summaries: _,
             max_result_bytes: _,
             hooks: _,
+            instructions: _,
         } = config;
         let mut text = system.to_string();
         self.text(&mut text);

@@ -5,6 +5,7 @@ use crate::inbox::{Inbox, send};
 use crate::progress::Progress;
 use crate::stop::{Stop, past_grace};
 use agent_core::conversation::ToolCall;
+use agent_core::instructions::KnownInstructions;
 use agent_core::permission::Exclusions;
 use agent_core::ports::{Tool, ToolContext};
 use agent_core::session::{Event, Ticket};
@@ -131,13 +132,14 @@ pub(crate) async fn run(
     toolbox: Arc<Toolbox>,
     hook: Verdicts,
     call: ToolCall,
-    (exclusions, effect): (Exclusions, Effect),
+    (exclusions, effect, known): (Exclusions, Effect, KnownInstructions),
     progress: Progress,
     width: Arc<Semaphore>,
     stop: CancellationToken,
 ) {
     let progress = Arc::new(progress);
-    let context = ToolContext { progress: progress.clone(), cancel: Arc::new(Stop(stop.clone())), exclusions, effect };
+    let cancel = Arc::new(Stop(stop.clone()));
+    let context = ToolContext { progress: progress.clone(), cancel, exclusions, effect, known };
     let work = async {
         let _room = tokio::select! {
             biased;

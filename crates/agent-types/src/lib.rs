@@ -25,6 +25,7 @@ extern crate std;
 
 pub mod conversation;
 pub mod hook;
+pub mod instructions;
 pub mod llm;
 pub mod permission;
 pub mod picture;

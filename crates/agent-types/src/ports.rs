@@ -6,6 +6,7 @@
 
 use crate::conversation::{Arguments, ToolCall};
 use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};
+use crate::instructions::KnownInstructions;
 use crate::llm::{LlmChunk, LlmError, LlmRequest};
 use crate::permission::{ApprovalAnswer, ApprovalQuestion, Exclusions};
 use crate::picture::{Digest, Picture};
@@ -72,6 +73,8 @@ pub struct ToolContext {
     pub exclusions: Exclusions,
     /// What the call was judged to do. One that was judged to read must not do more, whatever has changed since.
     pub effect: Effect,
+    /// The instructions that the session knows: a tool reports no others than those that are not among them.
+    pub known: KnownInstructions,
 }
 
 impl core::fmt::Debug for ToolContext {
@@ -308,7 +311,8 @@ mod tests {
         for given in [false, true] {
             let exclusions = Exclusions::default();
             let (progress, cancel) = (Arc::new(Given(given)), Arc::new(Given(given)));
-            let context = ToolContext { progress, cancel, exclusions, effect: Effect::Reads };
+            let context =
+                ToolContext { progress, cancel, exclusions, effect: Effect::Reads, known: Default::default() };
             assert_eq!(format!("{context:?}"), format!("ToolContext {{ cancelled: {given}, .. }}"));
         }
     }

@@ -6,6 +6,7 @@ pub use walls::{DOORS, Door, Opening, Walls};
 
 use crate::conversation::{CallId, ToolCall};
 use crate::hook::HookReport;
+use crate::instructions::Instructions;
 use crate::picture::Picture;
 use alloc::boxed::Box;
 use alloc::format;
@@ -285,6 +286,10 @@ pub struct ToolOutcome {
     /// What the model sees with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pictures: Vec<Picture>,
+    /// Files that instruct agents, found where the call read, changed or listed something. The session decides whether the model is given
+    /// their texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instructions: Vec<Instructions>,
 }
 
 impl ToolOutcome {
@@ -309,13 +314,20 @@ impl ToolOutcome {
     }
 
     fn new(status: ToolStatus, content: String) -> Self {
-        Self { status, content, changed_paths: Vec::new(), pictures: Vec::new() }
+        Self { status, content, changed_paths: Vec::new(), pictures: Vec::new(), instructions: Vec::new() }
     }
 
     /// The same outcome with pictures for the model.
     #[must_use]
     pub fn with_pictures(mut self, pictures: Vec<Picture>) -> Self {
         self.pictures = pictures;
+        self
+    }
+
+    /// The same outcome with instructions that were found.
+    #[must_use]
+    pub fn with_instructions(mut self, instructions: Vec<Instructions>) -> Self {
+        self.instructions = instructions;
         self
     }
 

@@ -1,12 +1,14 @@
 //! What is different from when a session was last used, where that changes what may happen.
 
-use crate::screen::terminal::say;
+use crate::screen::terminal::{inline, say};
 use crate::session::limits;
 use agent_core::agent::SIGNAL_TOOL;
+use agent_core::instructions::GivenInstructions;
 use agent_core::journal::ToolPrint;
 use agent_core::llm::Effort;
 use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_core::session::SessionConfig;
+use std::collections::BTreeSet;
 
 /// Tells what is different from when the session was last used, where that changes what may happen.
 pub(crate) fn say_differences(old: &SessionConfig, new: &SessionConfig) {
@@ -30,6 +32,9 @@ pub(crate) fn say_differences(old: &SessionConfig, new: &SessionConfig) {
             say(&format!("agent: {word} since the last run: {}", names.join(", ")));
         }
     }
+    for text in instructions_changed(&old.instructions, &new.instructions) {
+        say(&format!("agent: instructions {text} since the last run"));
+    }
     for text in limits::changed(&old.limits, &new.limits) {
         say(&format!("agent: {text}"));
     }
@@ -39,6 +44,25 @@ pub(crate) fn say_differences(old: &SessionConfig, new: &SessionConfig) {
     if old.permissions.mode != new.permissions.mode {
         say(&format!("agent: permission mode {} (before: {})", new.permissions.mode, old.permissions.mode));
     }
+}
+
+/// Which files of the system prompt are other ones, in words.
+fn instructions_changed(old: &GivenInstructions, new: &GivenInstructions) -> Vec<String> {
+    // A session of an earlier version names none.
+    if old.is_none() {
+        return Vec::new();
+    }
+    let all: BTreeSet<&String> = old.files.keys().chain(new.files.keys()).collect();
+    let told = |path: &String| {
+        let what = match (old.files.get(path), new.files.get(path)) {
+            (None, Some(_)) => "added",
+            (Some(_), None) => "removed",
+            (before, now) if before != now => "changed",
+            _ => return None,
+        };
+        Some(format!("{what}: {}", inline(path)))
+    };
+    all.into_iter().filter_map(told).collect()
 }
 
 /// What the command line of an earlier run forbade stays forbidden in its session: leaving an option out does not revoke it. A rule that

@@ -7,14 +7,15 @@ use crate::config::options::Options;
 use crate::config::project;
 use crate::config::settings::Settings;
 use crate::screen::terminal::inline;
-use crate::session::project_instructions;
+use crate::session::project_instructions::{self, Head};
+use agent_core::instructions::GivenInstructions;
 use agent_core::permission::Rule;
 use agent_exec::Access;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The system prompt of a session with these settings, in which a person can be asked or not.
-pub(crate) fn system_prompt(options: &Options, settings: &Settings, is_attended: bool) -> String {
+/// The system prompt of a session with these settings, in which a person can be asked or not, and the files of instructions in it.
+pub(crate) fn system_prompt(options: &Options, settings: &Settings, is_attended: bool) -> (String, GivenInstructions) {
     let directory = settings.directory.as_path();
     let mut prompt = options.system_prompt.clone().unwrap_or_else(|| {
         let access = settings.sandbox.as_ref().map(|sandbox| sandbox.policy().access);
@@ -24,12 +25,13 @@ pub(crate) fn system_prompt(options: &Options, settings: &Settings, is_attended:
         // A recording is played with what was recorded.
         settings.tape.system().map_or(prompt.clone(), |recorded| with_environment_of(recorded, &prompt))
     });
-    prompt.push_str(&project_instructions::of(directory));
+    let Head { text, given } = project_instructions::of(directory);
+    prompt.push_str(&text);
     if let Some(more) = &options.append_system_prompt {
         prompt.push_str("\n\n");
         prompt.push_str(more);
     }
-    prompt
+    (prompt, given)
 }
 
 fn built_in(directory: &Path) -> String {

@@ -1,5 +1,6 @@
-//! The instructions that become part of the system prompt: the user's own `AGENTS.md`, then those of the project from its root down to the
-//! working directory, with the files that they import.
+//! The files of instructions: the user's own `AGENTS.md`, then those of the project from its root down to the working directory, with the
+//! files that they import. They become part of the system prompt. Those of directories below are found by the same rules
+//! ([`instructions_below`](crate::session::instructions_below)).
 //!
 //! All together have a limit. An import reads other files of instructions of the project only, opened once and on a way without links, so
 //! that a repository cannot send other files to the provider.
@@ -9,65 +10,139 @@ use crate::config::file::{config_home, read_capped};
 use crate::config::project;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, say};
+use agent_core::instructions::{GivenInstructions, Instructions};
+use agent_core::picture::Digest;
 use agent_core::protected::is_instructions;
-use agent_runner::journal::check_own_target;
+use agent_runner::journal::{check_own_target, read_regular};
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::fs::Metadata;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
-/// All instructions for a directory, each below a heading that names its file. What is not used is said.
-pub(crate) fn of(directory: &Path) -> String {
-    let mut instructions =
-        Instructions { text: String::new(), left: MAX_BYTES, read: BTreeSet::new(), tried: 0, cut: 0 };
-    if let Some(home) = config_home() {
-        let path = home.join(AGENTS);
-        match own_text(&path) {
-            Ok(text) => instructions.add("the user", &path, &text.unwrap_or_default()),
-            Err(error) => say(&format!("agent: cannot read the instructions {}: {error}", path.display())),
-        }
-    }
-    // The closest comes last and so has the last word.
-    let folders = if project::of_another_user(directory).is_some() { Vec::new() } else { project::folders(directory) };
-    let root = folders.first().copied().unwrap_or(directory);
-    for folder in &folders {
-        // Other agents' file counts where there is none of ours.
-        let _ = instructions.add_file(root, &folder.join(AGENTS)) || instructions.add_file(root, &folder.join(CLAUDE));
-    }
-    if instructions.cut > 0 {
-        let cut = counted(instructions.cut, "byte");
-        say(&format!("agent: the instructions are cut: {cut} beyond the limit of {MAX_BYTES} bytes are left out"));
-    }
-    instructions.text
+/// The instructions of a system prompt.
+pub(crate) struct Head {
+    /// Each file below a heading that names it.
+    pub(crate) text: String,
+    pub(crate) given: GivenInstructions,
 }
 
-struct Instructions {
-    text: String,
-    /// Bytes that may still be added.
-    left: usize,
+/// All instructions for a directory. What is not used is said.
+pub(crate) fn of(directory: &Path) -> Head {
+    let mut finding = Finding::of_project(directory);
+    for (_, why) in std::mem::take(&mut finding.unusable) {
+        say(&format!("agent: {why}"));
+    }
+    let (mut text, mut left, mut cut) = (String::new(), MAX_BYTES, 0);
+    for found in &finding.found {
+        let own = finding.own.as_ref().filter(|own| **own == found.path);
+        let whose = if own.is_some() { "the user" } else { "the project" };
+        text.push_str(&format!("\n\n# Instructions of {whose} ({})\n\n", inline(&found.path)));
+        let whole = found.text.trim_end();
+        let kept = whole.get(..whole.floor_char_boundary(left)).unwrap_or_default();
+        text.push_str(kept);
+        left -= kept.len();
+        if kept.len() < whole.len() {
+            let more = whole.len() - kept.len();
+            text.push_str(&format!("\n[… {more} bytes left out]"));
+            cut += more as u64;
+        }
+    }
+    if cut > 0 {
+        let cut = counted(cut, "byte");
+        say(&format!("agent: the instructions are cut: {cut} beyond the limit of {MAX_BYTES} bytes are left out"));
+    }
+    let files = finding.found.into_iter().map(|found| (found.path, found.digest)).collect();
+    Head { text, given: GivenInstructions { files: Arc::new(files), left_bytes: left as u64 } }
+}
+
+/// Files of instructions, in the order in which they are read.
+pub(crate) struct Finding {
+    /// Where the project begins. Nothing in a repository of another user instructs.
+    root: Option<PathBuf>,
+    found: Vec<Instructions>,
+    /// The one of `found` that is the user's.
+    own: Option<String>,
     /// Files that are in it, so that each is in it once.
     read: BTreeSet<PathBuf>,
     /// Imports that were looked up, whatever came of it.
     tried: usize,
-    /// Bytes that were left out.
-    cut: u64,
+    /// The paths of what cannot be used, and why.
+    unusable: Vec<(PathBuf, String)>,
 }
 
-impl Instructions {
+impl Finding {
+    /// The user's own, and those from the project's root down to a directory.
+    pub(crate) fn of_project(directory: &Path) -> Self {
+        let is_others = project::of_another_user(directory).is_some();
+        let folders = if is_others { Vec::new() } else { project::folders(directory) };
+        let mut finding = Self {
+            root: (!is_others).then(|| folders.first().copied().unwrap_or(directory).to_path_buf()),
+            found: Vec::new(),
+            own: None,
+            read: BTreeSet::new(),
+            tried: 0,
+            unusable: Vec::new(),
+        };
+        finding.add_own();
+        // The closest comes last and so has the last word.
+        folders.into_iter().for_each(|folder| finding.add_folder(folder));
+        finding
+    }
+
+    /// All that was found.
+    pub(crate) fn take_found(&mut self) -> Vec<Instructions> {
+        std::mem::take(&mut self.found)
+    }
+
+    /// Why files below a folder cannot be used, in the place of their texts.
+    pub(crate) fn into_unusable(mut self, folder: &Path) -> Vec<Instructions> {
+        for (path, why) in std::mem::take(&mut self.unusable) {
+            if path.strip_prefix(folder).is_ok_and(|inside| inside.components().count() > 1) {
+                let (path, digest) = (path.display().to_string(), digest_of(&why));
+                self.found.push(Instructions { path, digest, text: String::new(), unusable: Some(why) });
+            }
+        }
+        self.found
+    }
+
+    fn add_own(&mut self) {
+        let Some(path) = config_home().map(|home| home.join(AGENTS)) else { return };
+        match own_text(&path) {
+            Ok(text) => {
+                let text = text.unwrap_or_default();
+                self.own = (!text.trim().is_empty()).then(|| path.display().to_string());
+                self.add(&path, text);
+            }
+            Err(error) => {
+                let why = format!("cannot read the instructions {}: {error}", path.display());
+                self.unusable.push((path, why));
+            }
+        }
+    }
+
+    /// The file of a folder of the project. Other agents' file counts where there is none of ours.
+    pub(crate) fn add_folder(&mut self, folder: &Path) {
+        let Some(root) = self.root.clone() else { return };
+        let _ = self.add_file(&root, &folder.join(AGENTS)) || self.add_file(&root, &folder.join(CLAUDE));
+    }
+
     /// Adds a file of the project and what it imports. Returns whether there is such a file, also one that cannot be used.
     fn add_file(&mut self, root: &Path, path: &Path) -> bool {
         match read_inside(root, path) {
             Ok(Some((real, text))) if !text.trim().is_empty() => {
                 if self.read.insert(real.clone()) {
-                    self.add("the project", path, &text);
+                    self.add(path, text.clone());
                     self.add_imports(root, &real, &text, 1);
                 }
                 true
             }
             Ok(_) => false,
             Err(error) => {
-                say(&format!("agent: cannot read the instructions {}: {error}", inline(&path.display().to_string())));
+                let shown = inline(&path.display().to_string());
+                self.unusable.push((path.to_owned(), format!("cannot read the instructions {shown}: {error}")));
                 true
             }
         }
@@ -87,33 +162,51 @@ impl Instructions {
             self.tried += 1;
             match read_import(root, &path) {
                 Ok(Some((real, text))) if self.read.insert(real.clone()) => {
-                    self.add("the project", &path, &text);
+                    self.add(&path, text.clone());
                     if depth < MAX_DEPTH {
                         self.add_imports(root, &real, &text, depth + 1);
                     }
                 }
                 Ok(_) => {}
-                Err(error) => say(&format!("agent: not imported into the instructions: `@{}`: {error}", inline(name))),
+                Err(error) => {
+                    let why = format!("not imported into the instructions: `@{}`: {error}", inline(name));
+                    self.unusable.push((path, why));
+                }
             }
         }
     }
 
-    fn add(&mut self, whose: &str, path: &Path, text: &str) {
-        let text = text.trim_end();
-        if text.trim().is_empty() {
-            return;
-        }
-        let path = inline(&path.display().to_string());
-        self.text.push_str(&format!("\n\n# Instructions of {whose} ({path})\n\n"));
-        let kept = text.get(..text.floor_char_boundary(self.left)).unwrap_or_default();
-        self.text.push_str(kept);
-        self.left -= kept.len();
-        if kept.len() < text.len() {
-            let cut = text.len() - kept.len();
-            self.text.push_str(&format!("\n[… {cut} bytes left out]"));
-            self.cut += cut as u64;
+    fn add(&mut self, path: &Path, text: String) {
+        if !text.trim().is_empty() {
+            let path = path.display().to_string();
+            self.found.push(Instructions { path, digest: digest_of(&text), text, unusable: None });
         }
     }
+}
+
+fn digest_of(text: &str) -> Digest {
+    Digest::new(Sha256::digest(text.as_bytes()).into())
+}
+
+/// What became of a file since it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Since {
+    Same,
+    Differs,
+    Gone,
+}
+
+/// Compares a file with what it was.
+pub(crate) fn since(path: &str, digest: Digest) -> Since {
+    let file = match read_regular(Path::new(path)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Since::Gone,
+        Err(_) => return Since::Differs,
+    };
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    let is_same = read.is_ok() && Digest::new(Sha256::digest(&bytes).into()) == digest;
+    if is_same { Since::Same } else { Since::Differs }
 }
 
 /// As the configuration is read: what others may write is not the user's word.
@@ -262,7 +355,7 @@ mod tests {
     }
 
     fn of_project(project: &tempfile::TempDir, directory: &str) -> String {
-        of(&project.path().join(directory).canonicalize().unwrap())
+        of(&project.path().join(directory).canonicalize().unwrap()).text
     }
 
     /// Loops, repetitions, chains that are too long.

@@ -15,6 +15,7 @@ use crate::screen::terminal::{inline, say};
 use crate::session::binding;
 use crate::session::differences::{say_differences, stay_denied};
 use crate::session::instructions::{system_prompt, with_environment_of};
+use crate::session::instructions_below::reporting;
 use crate::session::kept::{failed, newest, store};
 use crate::session::limits::{self, Raise};
 use crate::session::own;
@@ -230,13 +231,16 @@ fn make(
         Some(sandbox) => commands.in_sandbox(sandbox.clone()),
         None => commands,
     };
-    let (mut tools, background) = standard_tools_seen(&workspace, processes.clone());
+    let (tools, background) = standard_tools_seen(&workspace, processes.clone());
+    let mut tools = reporting(tools, &workspace, &settings.permissions);
     tools.extend(activate_skill(&settings.skills));
     tools.extend(with_signal.then(signal_tool));
     let users = users_hooks(settings, &own, &processes)?;
+    let (prompt, instructions) = system_prompt(options, settings, approver.is_some());
     let config = SessionConfig {
         hooks: Hooks::points(&users, settings.auto_commit),
-        system: Arc::from(system_prompt(options, settings, approver.is_some()) + &catalogue(&settings.skills)),
+        system: Arc::from(prompt + &catalogue(&settings.skills)),
+        instructions,
         limits: settings.limits,
         permissions: settings.permissions.clone(),
         models: chosen.models,

@@ -9,6 +9,8 @@ pub(super) struct Head {
     pub(super) description: String,
     /// The tools that the author suggests. Shown, and never a permission.
     pub(super) allowed_tools: Option<String>,
+    /// What the skill needs, for people.
+    pub(super) compatibility: String,
 }
 
 /// As written; keys that are not known are left alone.
@@ -18,6 +20,7 @@ struct Written {
     name: Option<String>,
     description: Option<String>,
     allowed_tools: Option<String>,
+    compatibility: Option<String>,
 }
 
 /// Reads the head of a file.
@@ -33,11 +36,13 @@ pub(super) fn read(text: &str) -> Result<Head, String> {
     let written: Written = serde_saphyr::from_str(head)
         .or_else(|error| serde_saphyr::from_str(&quoted(head)).map_err(|_| error))
         .map_err(|error| format!("its head is no YAML that describes a skill: {}", first_line(&error.to_string())))?;
-    let description = written.description.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let description =
+        written.description.as_deref().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     if description.is_empty() {
         return Err(String::from("its head has no `description`"));
     }
-    Ok(Head { name: written.name, description, allowed_tools: written.allowed_tools })
+    let Written { name, description: _, allowed_tools, compatibility } = written;
+    Ok(Head { name, description, allowed_tools, compatibility: compatibility.unwrap_or_default() })
 }
 
 /// The text behind the head.

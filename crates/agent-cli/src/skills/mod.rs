@@ -106,8 +106,8 @@ impl Search {
                 self.notes.push(format!("skills: only {MAX_FOLDERS} folders are searched"));
                 return;
             }
-            let file = folder.join(FILE);
-            if file.symlink_metadata().is_ok() {
+            let file = FILES.iter().map(|name| folder.join(name)).find(|file| file.symlink_metadata().is_ok());
+            if let Some(file) = file {
                 self.add(&folder, file, root);
             } else if depth < MAX_DEPTH {
                 self.search(&folder, root, depth + 1);
@@ -126,9 +126,14 @@ impl Search {
         if !is_usable(&name) {
             return self.notes.push(format!("not a skill: {shown}: its name is not a name: {name:?}"));
         }
-        if !is_name(&name) || name != folder {
+        if !is_name(&name) || head.name.is_none() || name != folder {
             self.notes.push(format!(
-                "the skill `{name}` should have the name of its folder, in a-z, 0-9 and single hyphens: {shown}"
+                "the skill `{name}` should say the name of its folder, in small letters, digits and single hyphens: {shown}"
+            ));
+        }
+        if head.compatibility.chars().count() > MAX_COMPATIBILITY {
+            self.notes.push(format!(
+                "the `compatibility` of the skill `{name}` is not looked at; it may have {MAX_COMPATIBILITY} characters"
             ));
         }
         let description = if head.description.chars().count() > MAX_DESCRIPTION {
@@ -174,11 +179,11 @@ fn read(file: &Path, root: Option<&Path>) -> Result<(Head, Arc<str>), String> {
     Ok((head::read(&text)?, Arc::from(head::body(&text))))
 }
 
-/// By the specification.
+/// By the specification, of which the reference implementation takes letters of all languages.
 fn is_name(name: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     is_usable(name)
-        && name.chars().all(is_plain)
+        && name.chars().all(|c| c.is_alphanumeric() || c == '-')
+        && name.to_lowercase() == name
         && !name.starts_with('-')
         && !name.ends_with('-')
         && !name.contains("--")
@@ -186,7 +191,8 @@ fn is_name(name: &str) -> bool {
 
 /// What can be typed and shown; names that bend the rules are used all the same.
 fn is_usable(name: &str) -> bool {
-    !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    let length = name.chars().count();
+    (1..=MAX_NAME).contains(&length) && name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c))
 }
 
 /// What the system prompt says of the skills: their names and descriptions, these shortened first where all are too long.
@@ -219,7 +225,8 @@ fn shortened(text: &str, bytes: usize) -> String {
 }
 
 const SKILLS: &str = "skills";
-const FILE: &str = "SKILL.md";
+/// What describes a skill. The first that is there counts.
+const FILES: [&str; 2] = ["SKILL.md", "skill.md"];
 /// Folders of a project that may hold skills, the one that counts more last.
 const OWN: [&str; 2] = [".agents", ".agent"];
 const MAX_DEPTH: usize = 4;
@@ -228,11 +235,14 @@ const MAX_FOLDERS: usize = 500;
 const MAX_BYTES: u64 = 64 * 1024;
 const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1_024;
+const MAX_COMPATIBILITY: usize = 500;
 const MIN_DESCRIPTION: usize = 40;
 /// Bytes of the list in the prompt.
 const MAX_CATALOGUE: usize = 8_000;
 const INTRODUCTION: &str = "\n\n# Skills\n\nInstructions for some kinds of work. Before such work, call `activate_skill` with the name and follow \
                             what it returns.\n\n";
 
+#[cfg(test)]
+mod reference_tests;
 #[cfg(test)]
 mod tests;

@@ -107,7 +107,7 @@ fn files(folder: &Path) -> Vec<String> {
         .build();
     for entry in walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file())) {
         let Ok(path) = entry.path().strip_prefix(folder) else { continue };
-        if path == Path::new(super::FILE) {
+        if super::FILES.iter().any(|own| path == Path::new(own)) {
             continue;
         }
         if found.len() == MAX_FILES {

@@ -91,6 +91,35 @@ fn one_key_says_whether_the_files_go_back_too() {
     }
 }
 
+/// What was said in another program is offered, too, and what that program said in the person's place is not.
+#[test]
+fn a_person_goes_back_to_a_message_of_an_imported_session() {
+    let scratch = Scratch::new();
+    scratch.write("foreign.jsonl", include_str!("../../src/commands/sessions/lint/samples/pi.jsonl"));
+    let imported = scratch.ended(&["sessions", "import", "foreign.jsonl"]);
+    let id = imported.assert_code(0).out.trim().to_owned();
+    let shown = scratch.ended(&["sessions", "show", &id]);
+    assert!(shown.assert_code(0).out.contains("model      a-model (in pi)"), "{shown:?}");
+    let model = Model::script([Step::text("Another answer.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, &format!("--session-id {id}")) else { return };
+    running.wait_for("> ");
+    escape_twice(&mut running);
+    running.wait_for_screen(|screen| marked(screen, "And now?") && screen.contains("\n  Go on.\n"));
+    running.write("\r");
+    running.wait_for_screen(|screen| screen.matches(" · session ").count() == 2 && screen.contains("\n> And now?\n"));
+    running.write(" Really?\r");
+    at_rest_after(&running, "Another answer.");
+    running.write("\x04");
+    running.end().assert_code(0);
+    let said = model.last_body()["messages"].to_string();
+    for (text, is_there) in
+        [("Go on.", true), ("It is mended.", true), ("And now? Really?", true), ("Another way.", false)]
+    {
+        assert_eq!(said.contains(text), is_there, "{text}: {said}");
+    }
+    model.assert_valid();
+}
+
 /// A message that was sent while the agent worked belongs to the turn that was going on: there is no state from before it alone.
 #[test]
 fn only_messages_that_began_a_turn_are_offered() {

@@ -189,9 +189,9 @@ pub(super) fn replaced(
     let room = (conversation.bytes().saturating_mul(4) / 5).saturating_sub(after).saturating_sub(written);
     let share = conversation.bytes().saturating_mul(u64::from(config.kept_permille)) / 1_000;
     let allowed = usize::try_from(room.min(share)).unwrap_or(usize::MAX).min(MOST_KEPT_BYTES);
-    let Kept { said, results } = word_for_word(conversation, cut, allowed, config);
+    let Kept { said, results, attached } = word_for_word(conversation, cut, allowed, config);
     let mut out = Conversation::new();
-    let summary = Summary::new(summary, model.clone(), said, results).ok()?;
+    let summary = Summary::new(summary, model.clone(), said, results).ok()?.with_attached(attached);
     if config.is_of_earlier_versions() {
         // They took it for a message of the user's, and replay as they were.
         out.push_input(Input::new(summary.texts().map(UserMessage::from).collect()).ok()?);

@@ -2,6 +2,7 @@
 
 use crate::budget::{Limits, Price};
 use crate::hook::HookPoint;
+use crate::instructions::GivenInstructions;
 use crate::llm::Effort;
 use crate::permission::Permissions;
 use crate::retry::RetryPolicy;
@@ -36,6 +37,9 @@ pub struct SessionConfig {
     /// The points at which the user's hooks run. At the others nothing is asked of the driver.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub hooks: BTreeSet<HookPoint>,
+    /// The files of instructions in the system prompt, and the room for those of the directories in which the agent works.
+    #[serde(default, skip_serializing_if = "GivenInstructions::is_none")]
+    pub instructions: GivenInstructions,
 }
 
 impl SessionConfig {
@@ -88,6 +92,7 @@ impl Default for SessionConfig {
             summaries: Summaries::default(),
             max_result_bytes: 256 * 1024,
             hooks: BTreeSet::new(),
+            instructions: GivenInstructions::default(),
         }
     }
 }

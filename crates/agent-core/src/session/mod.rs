@@ -40,6 +40,7 @@ mod context;
 mod durability;
 mod event;
 mod held;
+mod instructed;
 mod kept;
 mod labels;
 mod loops;
@@ -91,11 +92,13 @@ use clock::Deadline;
 use compaction::Compaction;
 use context::Context;
 use held::Held;
+use instructed::Instructed;
 use loops::Repetition;
 use outbox::Outbox;
 use outcome::{LastRun, Run};
 use reply::Reply;
 use serde::{Deserialize, Serialize};
+use sparse::Sparse;
 use statetable::{Machine, Proved, Rendering};
 use step::note;
 use stop::{Notice, Stop};
@@ -144,6 +147,8 @@ pub struct Session {
     /// What the next `DisplaySummary` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     summarised: Option<Box<Summarised>>,
+    #[serde(default, skip_serializing_if = "Sparse::is_default")]
+    instructed: Sparse<Instructed>,
     #[serde(flatten)]
     held: Held,
     run: LastRun,
@@ -190,6 +195,7 @@ impl Session {
             cancel: Stop::default(),
             notice: Notice::default(),
             summarised: None,
+            instructed: Sparse::default(),
             held: Held::default(),
             run: LastRun::default(),
             next_ticket: Tickets::default(),

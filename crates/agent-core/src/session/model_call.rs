@@ -159,6 +159,7 @@ impl Session {
         if config.limits != self.config.limits {
             self.held.refuse_calls(false);
         }
+        self.reconfigure_instructions(&config.instructions);
         self.config = config;
         self.context = Context::new(self.config.fixed_tokens());
         self.hooks.start_again();
@@ -263,6 +264,7 @@ impl Session {
         let before_tokens = self.context_estimate();
         let saved_tokens = self.conversation.bytes().saturating_sub(shorter.bytes()) / 4;
         self.conversation = shorter;
+        self.forget_instructions();
         self.context.forget();
         self.calls.succeed();
         let cause = self.end_summary(true);

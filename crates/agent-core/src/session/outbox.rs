@@ -22,7 +22,7 @@ pub(super) struct Outbox {
     #[serde(skip)]
     withdrawn: Sparse<UserMessage>,
     /// What the model must know besides, such as what a formatter changed. It goes out before the messages.
-    notes: Vec<String>,
+    notes: Vec<UserMessage>,
 }
 
 impl Outbox {
@@ -65,8 +65,8 @@ impl Outbox {
     }
 
     /// Adds a note.
-    pub(super) fn note(&mut self, text: String) {
-        self.notes.push(text);
+    pub(super) fn note(&mut self, note: impl Into<UserMessage>) {
+        self.notes.push(note.into());
     }
 
     /// Sends the queued messages with the next request.
@@ -113,22 +113,19 @@ impl Outbox {
 
     /// Size of what the next request sends, in bytes; pictures count as much as they are worth.
     pub(super) fn unsent_bytes(&self) -> u64 {
-        let notes: u64 = self.notes.iter().map(|note| note.len() as u64).sum();
-        notes + self.pending.iter().map(UserMessage::weight).sum::<u64>()
+        self.notes.iter().chain(&self.pending).map(UserMessage::weight).sum()
     }
 
     /// What the next request sends.
     pub(super) fn unsent(&self) -> Option<Input> {
-        let notes = self.notes.iter().map(|note| UserMessage::from(note.as_str()));
-        Input::new(notes.chain(self.pending.iter().cloned()).collect()).ok()
+        Input::new(self.notes.iter().chain(&self.pending).cloned().collect()).ok()
     }
 
     /// Takes out what the last request sent. An idle session holds no room for messages.
     pub(super) fn take_unsent(&mut self) -> Option<Input> {
         let (notes, pending) = (mem::take(&mut self.notes), mem::take(&mut self.pending));
         // Most requests have no notes, and then the messages need no copy.
-        let messages =
-            if notes.is_empty() { pending } else { notes.into_iter().map(UserMessage::from).chain(pending).collect() };
+        let messages = if notes.is_empty() { pending } else { notes.into_iter().chain(pending).collect() };
         Input::new(messages).ok()
     }
 

@@ -126,6 +126,7 @@ impl Session {
     ) {
         let status = outcome.status;
         let changed_paths = core::mem::take(&mut outcome.changed_paths);
+        self.take_instructions(core::mem::take(&mut outcome.instructions));
         let limit_bytes = self.config.max_result_bytes;
         let mut may_have_changed = !changed_paths.is_empty();
         if let Some(batch) = &mut self.batch {

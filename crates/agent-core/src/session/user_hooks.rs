@@ -295,9 +295,9 @@ impl Session {
     }
 }
 
-/// What was typed, as a hook reads it.
+/// What was said, as the model will read it.
 fn joined(messages: &[UserMessage]) -> String {
-    let texts: Vec<&str> = messages.iter().map(|said| &**said).collect();
+    let texts: Vec<_> = messages.iter().map(UserMessage::whole).collect();
     texts.join("\n\n")
 }
 

@@ -20,6 +20,7 @@ fn records() -> Vec<Record> {
     let config = SessionConfig::new(ModelConfig::new("large-1"));
     let mut header = Header::new("golden-imported", "agent-core 0.1.0", "/home/somebody/project", config);
     header.imported = Some(Imported {
+        model: String::new(),
         program: "another".into(),
         session_id: "5f0c41aa".into(),
         file: "/home/somebody/session.jsonl".into(),

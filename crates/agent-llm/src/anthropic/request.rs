@@ -14,7 +14,7 @@ use crate::history::{Fragment, Fragments};
 use crate::messages::{push_hole, push_next, push_tools};
 use crate::pictures::{Gallery, Painter, PictureShape};
 use crate::wire::{name, plain_id, push_element, push_json};
-use agent_types::conversation::{Answer, Block, Conversation, Item, ToolResult, UserMessage};
+use agent_types::conversation::{Answer, Block, Conversation, Item, ToolResult};
 use agent_types::llm::LlmRequest;
 use agent_types::tool::ToolSpec;
 use serde_json::value::RawValue;
@@ -69,13 +69,13 @@ pub(super) fn fragment(item: &Item) -> serde_json::Result<Fragment> {
     let mut fragment = Fragment::default();
     match item {
         Item::Input(input) => {
-            for UserMessage { text, pictures } in input.messages() {
+            for said in input.messages() {
                 // A model reads pictures best before the text about them.
-                for _ in pictures {
+                for _ in &said.pictures {
                     push_hole(&mut fragment.user, &mut fragment.user_holes);
                 }
                 push_next(&mut fragment.user, &fragment.user_holes);
-                push_json(&mut fragment.user, &BlockOut::Text { text })?;
+                push_json(&mut fragment.user, &BlockOut::Text { text: &said.whole() })?;
             }
         }
         Item::Summary(summary) => {

@@ -17,7 +17,7 @@ use crate::history::{Fragment, Fragments};
 use crate::messages::{UserShape, push_messages, push_separator, push_tools, result_text};
 use crate::pictures::{Gallery, Hole, Painter, PictureShape};
 use crate::wire::{name, push_element, push_json};
-use agent_types::conversation::{Answer, Block, Item, ToolCall};
+use agent_types::conversation::{Answer, Block, Item, ToolCall, UserMessage};
 use agent_types::llm::LlmRequest;
 use agent_types::tool::ToolSpec;
 use serde_json::{Map, Value};
@@ -71,7 +71,8 @@ pub(super) fn fragment(item: &Item, quirks: &Quirks) -> serde_json::Result<Fragm
     let mut fragment = Fragment::default();
     match item {
         Item::Input(input) => {
-            push_inside(&mut fragment.user, &input.texts().join("\n\n"))?;
+            let texts: Vec<_> = input.messages().iter().map(UserMessage::whole).collect();
+            push_inside(&mut fragment.user, &texts.join("\n\n"))?;
             leave_holes(&mut fragment, item);
         }
         Item::Summary(summary) => {

@@ -16,7 +16,7 @@ use crate::messages::{UserShape, push_hole, push_messages, push_next, push_separ
 use crate::openai::CallIds;
 use crate::pictures::{Gallery, Painter, PictureShape};
 use crate::wire::{name, push_element, push_json};
-use agent_types::conversation::{Answer, Block, Item, ToolResult, UserMessage};
+use agent_types::conversation::{Answer, Block, Item, ToolResult};
 use agent_types::llm::LlmRequest;
 use agent_types::tool::ToolSpec;
 use serde_json::Value;
@@ -72,13 +72,13 @@ pub(super) fn fragment(item: &Item, ids: CallIds) -> serde_json::Result<Fragment
     let mut fragment = Fragment::default();
     match item {
         Item::Input(input) => {
-            for UserMessage { text, pictures } in input.messages() {
+            for said in input.messages() {
                 // A model reads pictures best before the text about them.
-                for _ in pictures {
+                for _ in &said.pictures {
                     push_hole(&mut fragment.user, &mut fragment.user_holes);
                 }
                 push_next(&mut fragment.user, &fragment.user_holes);
-                push_json(&mut fragment.user, &InputTextOut { r#type: "input_text", text })?;
+                push_json(&mut fragment.user, &InputTextOut { r#type: "input_text", text: &said.whole() })?;
             }
         }
         Item::Summary(summary) => {

@@ -19,7 +19,8 @@ fn answer(text: &str) -> Arc<Item> {
 fn header(id: &str, fingerprint: &str) -> Header {
     let mut header = Header::new(id, "test", "/work", SessionConfig::default());
     let (program, session_id, file) = ("another".into(), "x".into(), "x.jsonl".into());
-    header.imported = Some(Imported { program, session_id, file, fingerprint: fingerprint.into() });
+    header.imported =
+        Some(Imported { program, session_id, file, fingerprint: fingerprint.into(), model: String::new() });
     header
 }
 

@@ -46,6 +46,19 @@ impl Ignores {
         ignores
     }
 
+    /// Whether a directory, or one that it is in, is left out.
+    pub(super) fn cover_way(workspace: &Workspace, directory: &RelativePath) -> bool {
+        let (mut ignores, mut path) = (Self::exclude_file(workspace), String::new());
+        directory.as_str().split('/').filter(|name| !name.is_empty()).any(|name| {
+            let Ok(parent) = descend(workspace.descriptor(), super::entered(&path), For::Entering) else {
+                return false;
+            };
+            ignores = ignores.with_files(parent.as_fd(), &path, true, true);
+            path = super::below(&path, name);
+            ignores.covers(&path, true)
+        })
+    }
+
     fn exclude_file(workspace: &Workspace) -> Self {
         let info = descend(workspace.descriptor(), Path::new(".git/info"), For::Entering);
         let rules = info.ok().and_then(|info| read(info.as_fd(), c"exclude", 0, None));

@@ -21,6 +21,14 @@ use std::ffi::CStr;
 use std::path::Path;
 use std::sync::Arc;
 
+impl Workspace {
+    /// Whether a search leaves a directory out because of `.gitignore` and its like: what is in it was not written for the project.
+    #[must_use]
+    pub fn is_left_out(&self, directory: &str) -> bool {
+        self.relative(directory).is_ok_and(|directory| Ignores::cover_way(self, &directory))
+    }
+}
+
 /// The result of a walk, besides what it visited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Walked {

@@ -99,6 +99,7 @@ impl Bench {
             cancel: Arc::new(self.switch.clone()),
             exclusions: self.exclusions(tool, &call.arguments),
             effect,
+            known: Default::default(),
         };
         let foreseen = self.tool(tool).foresee(&call.arguments).filter(|_| self.switch_is_off() && !self.is_restless);
         let outcome = self.tool(tool).run(&call, &context).await;

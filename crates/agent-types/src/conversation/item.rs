@@ -60,7 +60,11 @@ impl Item {
         self.pictures().next()?;
         Some(match self {
             Self::Input(input) => {
-                let named = |said: &UserMessage| UserMessage::from(with_names(&said.text, &said.pictures, tell));
+                let named = |said: &UserMessage| UserMessage {
+                    text: with_names(&said.text, &said.pictures, tell),
+                    pictures: [].into(),
+                    ..said.clone()
+                };
                 Self::Input(Input { messages: input.messages.iter().map(named).collect() })
             }
             Self::Round(round) => Self::Round(round.with_pictures_told(tell)),

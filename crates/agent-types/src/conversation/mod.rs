@@ -18,6 +18,7 @@
 //! model request carries one. Absent on purpose: wire formats, roles as strings, editing.
 
 mod arguments;
+mod attachment;
 mod chunks;
 mod item;
 mod message;
@@ -25,8 +26,9 @@ mod round;
 mod summary;
 
 pub use arguments::{Arguments, ArgumentsError};
+pub use attachment::Attachment;
 pub use item::{Answer, Block, CallId, Input, Item, ItemError, ToolCall};
-pub use message::UserMessage;
+pub use message::{Author, UserMessage};
 pub use round::{Round, ToolResult};
 pub use summary::{KeptResult, Summary};
 

@@ -15,12 +15,19 @@ pub struct Summary {
     text: String,
     model: Arc<str>,
     said: Vec<String>,
+    attached: Vec<String>,
+    /// These with their heading; empty without any.
+    attached_text: String,
     kept: Vec<KeptResult>,
 }
 
 impl Summary {
     /// Size of the headings that a model reads above the summary and above the user's messages, in bytes.
     pub const HEADINGS_BYTES: usize = HEADING.len() + SAID_HEADING.len();
+    /// Of the heading above files that were attached.
+    pub const ATTACHED_HEADING_BYTES: usize = ATTACHED_HEADING.len();
+    /// What a model reads around each file that was attached, in bytes.
+    pub const FILE_FRAME_BYTES: usize = 3;
 
     /// A summary that this model wrote, with the user's messages and the results that stay word for word, each in its order. Blank ones are
     /// left out.
@@ -39,7 +46,20 @@ impl Summary {
         let (mut said, mut kept) = (said, kept);
         said.retain(|text| non_blank(text));
         kept.retain(|result| non_blank(result.content()));
-        Ok(Self { text: format!("{HEADING}{text}"), model: model.into(), said, kept })
+        let (attached, attached_text) = (Vec::new(), String::new());
+        Ok(Self { text: format!("{HEADING}{text}"), model: model.into(), said, attached, attached_text, kept })
+    }
+
+    /// The same with the files that went with the user's messages, each told without its text.
+    #[must_use]
+    pub fn with_attached(mut self, attached: Vec<String>) -> Self {
+        self.attached_text = String::new();
+        for file in &attached {
+            let before = if self.attached_text.is_empty() { ATTACHED_HEADING } else { "" };
+            self.attached_text.push_str(&format!("{before}\n- {file}"));
+        }
+        self.attached = attached;
+        self
     }
 
     /// What the model wrote.
@@ -60,6 +80,12 @@ impl Summary {
         &self.said
     }
 
+    /// The files that went with the user's messages, told without their texts, oldest first.
+    #[must_use]
+    pub fn attached(&self) -> &[String] {
+        &self.attached
+    }
+
     /// Results of tools that stay word for word, oldest first.
     #[must_use]
     pub fn kept(&self) -> &[KeptResult] {
@@ -70,7 +96,11 @@ impl Summary {
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let heading = (!self.said.is_empty()).then_some(SAID_HEADING);
         let said = heading.into_iter().chain(self.said.iter().map(String::as_str));
-        core::iter::once(self.text.as_str()).chain(said).chain(self.kept.iter().map(|result| result.text.as_str()))
+        let attached = (!self.attached_text.is_empty()).then_some(self.attached_text.as_str());
+        core::iter::once(self.text.as_str())
+            .chain(said)
+            .chain(attached)
+            .chain(self.kept.iter().map(|result| result.text.as_str()))
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -120,6 +150,8 @@ struct Parts {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     said: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    attached: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     kept: Vec<(Arc<str>, String)>,
 }
 
@@ -128,14 +160,15 @@ impl TryFrom<Parts> for Summary {
 
     fn try_from(parts: Parts) -> Result<Self, ItemError> {
         let kept = parts.kept.into_iter().map(|(tool, content)| KeptResult::new(tool, &content)).collect();
-        Self::new(&parts.text, parts.model, parts.said, kept)
+        Ok(Self::new(&parts.text, parts.model, parts.said, kept)?.with_attached(parts.attached))
     }
 }
 
 impl From<Summary> for Parts {
     fn from(summary: Summary) -> Self {
         let kept = summary.kept.iter().map(|result| (result.tool.clone(), String::from(result.content()))).collect();
-        Self { text: String::from(summary.text()), model: summary.model, said: summary.said, kept }
+        let text = String::from(summary.text());
+        Self { text, model: summary.model, said: summary.said, attached: summary.attached, kept }
     }
 }
 
@@ -145,6 +178,8 @@ fn heading(tool: &str) -> String {
 
 const HEADING: &str = "[Summary of the conversation until here]\n";
 const SAID_HEADING: &str = "[Messages of the user before that, word for word, oldest first]";
+const ATTACHED_HEADING: &str =
+    "[Files that went with these messages, without their texts: read them again where they matter]";
 
 #[cfg(test)]
 mod tests {
@@ -157,6 +192,7 @@ mod tests {
     fn a_model_reads_the_parts_in_order_and_each_can_be_told_apart() {
         let kept = vec![KeptResult::new("todo_write", "[ ] one"), KeptResult::new("x", " ")];
         let summary = Summary::new("Much.", "m-1", vec![String::from("do it"), String::new()], kept).unwrap();
+        let summary = summary.with_attached(vec![String::from("a.txt (2 lines)"), String::from("b (1 line)")]);
         assert_eq!((summary.text(), &**summary.model()), ("Much.", "m-1"));
         assert_eq!(summary.said(), ["do it"]);
         assert_eq!((summary.kept()[0].tool(), summary.kept()[0].content()), ("todo_write", "[ ] one"));
@@ -166,6 +202,8 @@ mod tests {
                 "[Summary of the conversation until here]\nMuch.",
                 "[Messages of the user before that, word for word, oldest first]",
                 "do it",
+                "[Files that went with these messages, without their texts: read them again where they matter]\n\
+                 - a.txt (2 lines)\n- b (1 line)",
                 "[Result of todo_write, word for word]\n[ ] one",
             ]
         );

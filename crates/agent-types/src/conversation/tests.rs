@@ -344,7 +344,7 @@ fn what_has_no_pictures_is_written_as_it_always_was() {
     assert!(written.starts_with(r#"{"text":"one","pictures":[{"digest":"0101"#), "{written}");
     assert_eq!(serde_json::from_str::<UserMessage>(&written).unwrap(), with);
     let told = serde_json::from_str::<UserMessage>("1").unwrap_err().to_string();
-    assert!(told.contains("expected a text, or a text with pictures"), "{told}");
+    assert!(told.contains("expected a text, or a text with what belongs to it"), "{told}");
 }
 
 #[test]

@@ -54,9 +54,9 @@ impl Screen {
         };
         told.iter().for_each(|told| self.view.tell(&inline(&format!("  attached {told}"))));
         if self.is_typed {
-            let Attached { message: text, notes } = with_files(line, &self.attaching);
+            let Attached { files, notes } = with_files(line, &self.attaching);
             notes.iter().for_each(|note| self.view.tell(&format!("  {note}")));
-            message.text = text;
+            message.attached = files.into();
         }
         Some(message)
     }

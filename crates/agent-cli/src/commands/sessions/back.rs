@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::screen::attached::typed;
 use crate::session::kept::{failed, store};
 use agent_core::agent;
+use agent_core::conversation::{Author, Item};
 use agent_core::journal::{Entry, Replayed};
 use agent_core::session::Event;
 use agent_git::{Undone, working_tree};
@@ -30,6 +31,13 @@ pub(crate) fn earlier(directory: &Path, id: &str) -> Result<Vec<Earlier>, Failur
             Entry::Event(agent::Event::Session(Event::UserInput { text } | Event::InputAfterTurn { text })) => {
                 Some(text)
             }
+            // What was said in another program stands before the session's first event.
+            Entry::History(item) => {
+                if let (Some(said), Some(before)) = (persons(item), told.seq.checked_sub(1)) {
+                    found.push(Earlier { text: typed(said).to_owned(), before });
+                }
+                return;
+            }
             _ => None,
         };
         let was_at_rest = is_at_rest;
@@ -41,6 +49,14 @@ pub(crate) fn earlier(directory: &Path, id: &str) -> Result<Vec<Earlier>, Failur
         }
     })?;
     Ok(found)
+}
+
+/// The first words of the person in an item.
+fn persons(item: &Item) -> Option<&str> {
+    match item {
+        Item::Input(input) => input.messages().iter().find(|said| said.author == Author::User).map(|said| &**said),
+        Item::Answer(_) | Item::Round(_) | Item::Summary(_) => None,
+    }
 }
 
 /// What would become of the files, where that would change any.

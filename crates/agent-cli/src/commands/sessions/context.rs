@@ -6,7 +6,7 @@ use super::write;
 use crate::failure::Failure;
 use crate::screen::counted::counted;
 use crate::screen::terminal::inline;
-use agent_core::conversation::Item;
+use agent_core::conversation::{Author, Item};
 use agent_core::picture::Picture;
 use agent_core::session::Session;
 use std::collections::BTreeMap;
@@ -49,7 +49,16 @@ fn parts(session: &Session) -> Vec<(String, usize)> {
         let pictures: u64 = item.pictures().map(Picture::weight).sum();
         add(String::from("pictures"), usize::try_from(pictures).unwrap_or(usize::MAX));
         match item.as_ref() {
-            Item::Input(input) => add("your messages".into(), input.texts().iter().map(|text| text.len()).sum()),
+            Item::Input(input) => {
+                for said in input.messages() {
+                    let whose = match said.author {
+                        Author::User => "your messages",
+                        Author::Agent => "notes of the agent, and instructions of directories",
+                    };
+                    add(whose.into(), said.text.len());
+                    add("files that you attached".into(), said.whole().len() - said.text.len());
+                }
+            }
             Item::Summary(summary) => {
                 add("summary of what was said before".into(), summary.text().len());
                 add("your messages".into(), summary.said().iter().map(String::len).sum());

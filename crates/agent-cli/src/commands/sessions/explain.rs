@@ -1,6 +1,7 @@
 //! `agent explain`: why a session stopped, and what it took, in one screen.
 
 use super::args;
+use super::instructed::{FileTold, lines};
 use super::story::{Spent, Story, usd};
 use super::{write, write_json};
 use crate::failure::Failure;
@@ -35,6 +36,8 @@ struct Explanation {
     retries: u64,
     refused_events: u64,
     denials: Vec<DenialTold>,
+    /// The files of instructions that the model was given.
+    instructions: Vec<FileTold>,
     states: Vec<StateTold>,
     rows: Vec<RowTold>,
 }
@@ -133,6 +136,7 @@ impl Explanation {
             retries: story.retries,
             refused_events: story.refused,
             denials: denials.collect(),
+            instructions: story.instructed.told(),
             states: story.spent.iter().map(state).collect(),
             rows,
         }
@@ -171,6 +175,7 @@ impl Explanation {
         for denial in &self.denials {
             let _ = writeln!(out, "denied: {} ({})", escaped(&denial.tool), one_line(&denial.reason, 120));
         }
+        out.push_str(&lines(&self.instructions, "instructions: "));
         let _ = writeln!(out, "{:<26} {:>10} {:>10} {:>12}", "state", "seconds", "tokens", "USD");
         // What passes at once is not worth a line.
         for told in self.states.iter().filter(|told| told.spent_ms > 0 || told.tokens > 0) {

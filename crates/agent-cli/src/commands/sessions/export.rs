@@ -3,14 +3,15 @@
 
 use super::args::{Export, ExportFormat, One};
 use super::import::origin;
-use super::said::about;
+use super::instructed::lines;
+use super::said::{about, by};
 use super::story::{Story, usd};
 use super::{html, write};
 use crate::failure::Failure;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{clean, escaped, inline, one_line, say};
 use crate::screen::view::call_line;
-use agent_core::conversation::{Answer, Block, Item, Round};
+use agent_core::conversation::{Answer, Author, Block, Item, Round};
 use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -61,7 +62,7 @@ pub(crate) fn export(arguments: &Export) -> Result<u8, Failure> {
 pub(super) fn head(id: &str, name: Option<&str>, story: &Story) -> String {
     let (header, session) = (story.replayer.header(), story.replayer.session());
     let (ledger, state) = (session.ledger(), session.state());
-    let model = header.config.models.first().map(|model| model.id.to_string()).unwrap_or_default();
+    let model = model(story);
     let name = name.map(|name| format!("name       {}\n", one_line(name, 80))).unwrap_or_default();
     let mut out = format!(
         "session    {id}\n{name}directory  {}\nmodel      {}\nstate      {state:?}\nused       {}, {}, {}, cost in USD: {}\n",
@@ -78,6 +79,7 @@ pub(super) fn head(id: &str, name: Option<&str>, story: &Story) -> String {
     if let Some(over) = story.lifecycle() {
         let _ = writeln!(out, "agent      {}", agent(over));
     }
+    out.push_str(&lines(&story.instructed.told(), "read       "));
     if let Some(imported) = &header.imported {
         let _ = writeln!(out, "imported   from {}", origin(imported));
     }
@@ -85,6 +87,18 @@ pub(super) fn head(id: &str, name: Option<&str>, story: &Story) -> String {
         let _ = writeln!(out, "branch of  {} at record {}", escaped(&parent.session_id), parent.seq);
     }
     out
+}
+
+/// The model of a session: the first one of its configuration. One that was imported and not resumed has that of the other program.
+pub(super) fn model(story: &Story) -> String {
+    let (header, session) = (story.replayer.header(), story.replayer.session());
+    let configured = header.config.models.first().or(session.config().models.first());
+    let imported = header.imported.as_ref().filter(|imported| !imported.model.is_empty());
+    match (configured, imported) {
+        (Some(model), _) => model.id.to_string(),
+        (None, Some(imported)) => format!("{} (in {})", imported.model, imported.program),
+        (None, None) => String::new(),
+    }
 }
 
 /// Where the agent over a session stands, and what is known of its commitments.
@@ -123,7 +137,7 @@ pub(super) fn conversation(story: &Story) -> String {
     };
     for item in story.items().map(named) {
         match item.as_ref() {
-            Item::Input(input) => input.texts().iter().for_each(|text| say("you", text)),
+            Item::Input(input) => input.messages().iter().for_each(|said| say(by(said), &said.whole())),
             Item::Summary(summary) => say(&format!("({})", inline(&about(summary))), summary.text()),
             Item::Answer(answer) => say("agent", &answer.text()),
             Item::Round(round) => {
@@ -151,8 +165,13 @@ fn markdown(story: &Story) -> String {
                     write!(out, "\n## Summary\n{}{}", quoted(&format!("({})", about(summary))), quoted(summary.text()));
             }
             Item::Input(input) => {
-                out.push_str("\n## You\n");
-                input.texts().iter().for_each(|text| out.push_str(&quoted(text)));
+                let mut last = None;
+                for said in input.messages() {
+                    if last.replace(said.author) != Some(said.author) {
+                        let _ = write!(out, "\n## {}\n", if said.author == Author::User { "You" } else { by(said) });
+                    }
+                    out.push_str(&quoted(&said.whole()));
+                }
             }
             Item::Answer(answer) => said(&mut out, answer),
             Item::Round(round) => worked(&mut out, round),

@@ -5,7 +5,7 @@
 //! forbids everything else, should a text get out of its place.
 
 use super::export::{head, named};
-use super::said::about;
+use super::said::{about, by};
 use super::story::{Story, Told, usd};
 use crate::failure::Failure;
 use crate::screen::terminal::escaped;
@@ -102,7 +102,7 @@ fn conversation(out: &mut String, story: &Story) {
     for item in story.items().map(named) {
         match item.as_ref() {
             Item::Summary(summary) => said_by(out, &text(&about(summary)), summary.text()),
-            Item::Input(input) => input.texts().iter().for_each(|said| said_by(out, "you", said)),
+            Item::Input(input) => input.messages().iter().for_each(|said| said_by(out, by(said), &said.whole())),
             Item::Answer(answer) => answered(out, answer),
             Item::Round(round) => {
                 answered(out, round.answer());

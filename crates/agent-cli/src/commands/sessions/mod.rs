@@ -12,6 +12,7 @@ mod export;
 mod gc;
 mod html;
 mod import;
+mod instructed;
 mod lint;
 mod list;
 mod replay;

@@ -1,6 +1,6 @@
 //! Everything that was said in a session, also what a summary has replaced since and what was shortened to fit.
 
-use agent_core::conversation::{Conversation, Item, Summary};
+use agent_core::conversation::{Author, Conversation, Item, Summary, UserMessage};
 use agent_core::session::{Transition, Trigger};
 use std::sync::Arc;
 
@@ -38,6 +38,14 @@ impl Said {
     fn whole<'a>(&'a self, item: &'a Arc<Item>) -> &'a Arc<Item> {
         let found = self.shortened.iter().find(|(short, _)| Arc::ptr_eq(short, item));
         found.map_or(item, |(_, whole)| whole)
+    }
+}
+
+/// Whose words a message is.
+pub(super) const fn by(said: &UserMessage) -> &'static str {
+    match said.author {
+        Author::User => "you",
+        Author::Agent => "agent to the model",
     }
 }
 

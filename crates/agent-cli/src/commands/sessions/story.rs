@@ -1,5 +1,6 @@
 //! A journal read from its beginning: each record with what it did, and what all of them came to.
 
+use super::instructed::Instructed;
 use super::name;
 use super::said::Said;
 use crate::failure::Failure;
@@ -25,6 +26,8 @@ pub(super) struct Story {
     pub(super) ended_ms: u64,
     /// What was said, also what is not in the history any more.
     pub(super) said: Said,
+    /// The files of instructions that the model was given.
+    pub(super) instructed: Instructed,
     /// How often each row fired.
     pub(super) rows: BTreeMap<(State, Trigger, State), u64>,
     /// The same of the lifecycle over the session.
@@ -122,8 +125,10 @@ impl Story {
 
     fn begin(record: Record) -> Result<Self, Failure> {
         let at_ms = record.at_ms;
+        let replayer = Replayer::new(record).map_err(Failure::input)?;
         Ok(Self {
-            replayer: Replayer::new(record).map_err(Failure::input)?,
+            instructed: Instructed::of(replayer.header()),
+            replayer,
             records: 1,
             bytes: 0,
             torn_bytes: 0,
@@ -156,6 +161,7 @@ impl Story {
         }
         match &did {
             Replayed::Step(step) => {
+                self.instructed.take(&kept.entry);
                 self.said.follow(&said, self.replayer.session().conversation(), &step.session.transitions);
                 self.step(state, &before, step);
             }

@@ -51,6 +51,9 @@ impl View {
         }
         let rows: Vec<Row> = rows.into_iter().map(|(tint, row)| (tint, format!("  {row}"))).collect();
         self.rows(&rows);
+        for file in &outcome.instructions {
+            self.rows(&[(Tint::Dim, format!("  instructions: {}", file.path))]);
+        }
         if let Some(folded) = &mut self.folded {
             if changes.is_some() && left_out > 0 {
                 self.style.say(Tint::Dim, &format!("    … {} more; Ctrl-O shows all", counted(left_out, "row")));

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 impl Batch {
     /// Takes the outcome of a running call in.
     pub(in crate::session) fn complete(&mut self, call: &CallId, outcome: ToolOutcome, limit_bytes: usize) {
-        let ToolOutcome { status, content, changed_paths: _, pictures } = outcome;
+        let ToolOutcome { status, content, changed_paths: _, pictures, instructions: _ } = outcome;
         let Some(at) = self.place(call) else { return };
         let Some(open) = self.calls.get_mut(at) else { return };
         self.places.note_end(at);

@@ -10,7 +10,7 @@ use super::super::lint::dialect::UNKNOWN;
 use super::changes::Changes;
 use super::parts::{Left, Part};
 use agent_core::conversation::{
-    Answer, Arguments, Block, CallId, Input, Item, Round, ToolCall, ToolResult, cut, non_blank,
+    Answer, Arguments, Author, Block, CallId, Input, Item, Round, ToolCall, ToolResult, UserMessage, cut, non_blank,
 };
 use agent_core::redact::Redactor;
 use std::collections::{HashMap, VecDeque};
@@ -24,7 +24,7 @@ pub(super) struct History {
     said_bytes: u64,
     open: Option<Open>,
     /// What the user said while calls of the open answer waited.
-    held: Vec<String>,
+    held: Vec<UserMessage>,
     next_call: u64,
     redactor: Redactor,
     pub(super) changes: Changes,
@@ -64,7 +64,8 @@ impl History {
 
     pub(super) fn take(&mut self, part: Part) {
         match part {
-            Part::User(text) => self.user(&text),
+            Part::User(text) => self.user(&text, Author::User),
+            Part::Note(text) => self.user(&text, Author::Agent),
             Part::Said { answer, text } => {
                 let text = self.text(&text);
                 if non_blank(&text) {
@@ -88,12 +89,13 @@ impl History {
         }
     }
 
-    fn user(&mut self, text: &str) {
+    fn user(&mut self, text: &str, author: Author) {
         let text = self.text(text);
         if !non_blank(&text) {
             return;
         }
-        let held: usize = self.held.iter().map(String::len).sum();
+        let text = UserMessage { author, ..text.into() };
+        let held: usize = self.held.iter().map(|said| said.len()).sum();
         if self.open.as_ref().is_some_and(|open| !open.is_complete()) && held < MOST_ANSWER_BYTES {
             self.held.push(text);
         } else {
@@ -140,7 +142,8 @@ impl History {
 
     /// Nothing comes to the open answer any more.
     fn close(&mut self) {
-        if let Some(open) = self.open.take() {
+        if let Some(mut open) = self.open.take() {
+            self.redact_across(&mut open.blocks);
             let mut results = Vec::new();
             for (call, result) in open.results {
                 self.changes.unanswered += u64::from(result.is_none());
@@ -155,7 +158,7 @@ impl History {
                 };
                 if matches!(self.items.back().map(AsRef::as_ref), Some(Item::Answer(_))) {
                     self.changes.fillers += 1;
-                    self.input(vec![String::from("[continued]")]);
+                    self.input(vec![UserMessage::of_agent("[continued]")]);
                 }
                 item.into_iter().for_each(|item| self.push(item));
             }
@@ -164,8 +167,8 @@ impl History {
         self.input(held);
     }
 
-    fn input(&mut self, texts: Vec<String>) {
-        if let Ok(input) = Input::new(texts.into_iter().map(Into::into).collect()) {
+    fn input(&mut self, messages: Vec<UserMessage>) {
+        if let Ok(input) = Input::new(messages) {
             self.push(Item::Input(input));
         }
     }
@@ -186,11 +189,28 @@ impl History {
     pub(super) fn finish(mut self) -> (Vec<Arc<Item>>, Changes) {
         self.close();
         if !matches!(self.items.front().map(AsRef::as_ref), None | Some(Item::Input(_)))
-            && let Ok(begin) = Input::new(vec!["[what was said before is left out]".into()])
+            && let Ok(begin) = Input::new(vec![UserMessage::of_agent("[what was said before is left out]")])
         {
             self.items.push_front(Arc::new(Item::Input(begin)));
         }
         (self.items.into(), self.changes)
+    }
+
+    /// Each text was redacted by itself. A secret of which two hold a part each is found in all of them together, and then these are one.
+    fn redact_across(&self, blocks: &mut Vec<Block>) {
+        let text_in = |block: &Block| match block {
+            Block::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        let all: String = blocks.iter().filter_map(text_in).collect();
+        if !self.redactor.finds(&all) {
+            return;
+        }
+        let mut redacted = Some(self.redactor.redacted(&all));
+        blocks.retain_mut(|block| match block {
+            Block::Text(text) => redacted.take().map(|all| *text = all).is_some(),
+            _ => true,
+        });
     }
 
     /// A text as it is kept.

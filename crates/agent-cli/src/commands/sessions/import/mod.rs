@@ -26,7 +26,7 @@ use crate::model::secrets;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, one_line, say};
 use crate::session::kept::store;
-use agent_core::conversation::{Input, Item};
+use agent_core::conversation::{Input, Item, UserMessage};
 use agent_core::journal::{Header, Imported};
 use agent_core::permission::Permissions;
 use agent_core::redact::Redactor;
@@ -95,9 +95,10 @@ pub(super) fn import(arguments: &Import) -> Result<u8, Failure> {
 
 /// Where a session comes from, in a line.
 pub(super) fn origin(imported: &Imported) -> String {
-    let Imported { program, session_id, file, .. } = imported;
+    let Imported { program, session_id, file, model, .. } = imported;
     let id = if session_id.is_empty() { String::new() } else { format!(" {}", inline(session_id)) };
-    inline(&format!("the {} session{id} ({file})", inline(program)))
+    let model = if model.is_empty() { String::new() } else { format!(", answered by {model}") };
+    inline(&format!("the {} session{id} ({file}){model}", inline(program)))
 }
 
 /// What a file says.
@@ -123,13 +124,14 @@ fn read(path: &Path, redactor: &Redactor) -> Result<Foreign, Failure> {
             )));
         }
     };
-    let Selected { session_id, directory, fingerprint, .. } = &selected;
+    let Selected { session_id, directory, fingerprint, model, .. } = &selected;
     let file_name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
     let imported = Imported {
         program: String::from(program),
         session_id: redactor.redacted(session_id),
         file: redactor.redacted(&file_name),
         fingerprint: fingerprint.clone(),
+        model: redactor.redacted(model),
     };
     let directory = redactor.redacted(directory);
     let (items, changes) = items(&file, selected, redactor).map_err(unreadable)?;
@@ -166,7 +168,7 @@ fn keep(store: &SessionStore, id: &str, directory: &Path, read: &Foreign) -> Res
     let program = concat!("agent ", env!("CARGO_PKG_VERSION"));
     let mut header = Header::new(id, program, directory.display().to_string(), config);
     header.imported = Some(read.imported.clone());
-    let note = Input::new(vec![note(read).into()]).ok().map(|note| Arc::new(Item::Input(note)));
+    let note = Input::new(vec![UserMessage::of_agent(note(read))]).ok().map(|note| Arc::new(Item::Input(note)));
     let history = read.items.iter().cloned().chain(note);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let at_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);

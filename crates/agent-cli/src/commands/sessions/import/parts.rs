@@ -7,6 +7,8 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     User(String),
+    /// In the user's place, and not the user's words.
+    Note(String),
     /// Of the model. Parts of one answer have its name in common.
     Said {
         answer: Option<String>,
@@ -61,13 +63,15 @@ fn claude(line: &Value, parts: &mut Vec<Part>) {
                 said(&block, answer.as_ref(), parts);
             }
         }
-        Some("user") if line["isMeta"] == true => parts.push(Part::Left(Left::Own)),
+        Some("user") if line["isMeta"] == true || is_others(message) => parts.push(Part::Left(Left::Own)),
         Some("user") => {
             for block in blocks(&message["content"]) {
                 if block["type"] == "tool_result" {
                     let content = content(&block["content"], parts);
                     let id = text(&block, "tool_use_id").unwrap_or_default();
                     parts.push(Part::Result { id, content, is_error: block["is_error"] == true });
+                } else if line["isCompactSummary"] == true {
+                    parts.extend(text(&block, "text").map(Part::Note));
                 } else {
                     user(&block, parts);
                 }
@@ -82,7 +86,7 @@ fn codex(line: &Value, parts: &mut Vec<Part>) {
     match (line["type"].as_str(), item["replacement_history"].as_array()) {
         (Some("compacted"), Some(history)) => history.iter().for_each(|item| codex_item(item, parts)),
         (Some("compacted"), None) => {
-            parts.extend(text(item, "message").map(|summary| Part::User(summarised(&summary))));
+            parts.extend(text(item, "message").map(|summary| Part::Note(summarised(&summary))));
         }
         (Some("response_item"), _) => codex_item(item, parts),
         _ => {}
@@ -116,7 +120,7 @@ fn pi(line: &Value, parts: &mut Vec<Part>) {
     match line["type"].as_str() {
         Some("message") => pi_message(&line["message"], parts),
         Some("compaction" | "branch_summary") => {
-            parts.extend(text(line, "summary").map(|summary| Part::User(summarised(&summary))));
+            parts.extend(text(line, "summary").map(|summary| Part::Note(summarised(&summary))));
         }
         Some("custom_message") => parts.push(Part::Left(Left::Own)),
         _ => {}
@@ -163,8 +167,16 @@ fn said(block: &Value, answer: Option<&String>, parts: &mut Vec<Part>) {
             let (id, name) = (text(block, "id").unwrap_or_default(), text(block, "name").unwrap_or_default());
             parts.push(Part::Call { answer, id, name, arguments: arguments.to_string() });
         }
+        "image" | "input_image" | "output_image" | "image_url" => {
+            parts.extend([Part::Said { answer, text: String::from(AN_IMAGE) }, Part::Left(Left::Image)]);
+        }
         kind => unknown(kind, block, answer, parts),
     }
+}
+
+/// Whether a message of a line of the user's says that another one speaks.
+fn is_others(message: &Value) -> bool {
+    message["role"].as_str().is_some_and(|role| role != "user")
 }
 
 /// A block of the user's.

@@ -23,6 +23,8 @@ pub(super) struct Selected {
     pub(super) session_id: String,
     /// Where the program worked.
     pub(super) directory: String,
+    /// The model that answered last; empty where no line names one.
+    pub(super) model: String,
     /// Of all bytes of the file.
     pub(super) fingerprint: String,
     pub(super) changes: Changes,
@@ -64,6 +66,7 @@ pub(super) fn select(path: &Path, file: &File) -> Result<Selected, Failure> {
         places: numbers.iter().map(|number| look.metas[*number as usize].place).collect(),
         session_id: look.session_id,
         directory: look.directory,
+        model: look.model,
         fingerprint,
         changes: look.changes,
     })
@@ -88,6 +91,7 @@ struct Look {
     format: Option<Format>,
     session_id: String,
     directory: String,
+    model: String,
     metas: Vec<Meta>,
     by_id: HashMap<u64, u32>,
     /// Which line calls what, and which has a result of it.
@@ -139,6 +143,16 @@ impl Look {
             Format::Codex | Format::Pi | Format::Agent => (None, None),
         };
         let short = |text: String| text.chars().take(LONGEST_WORD).collect();
+        let model = match format {
+            Format::ClaudeCode => text(&line["message"], "model"),
+            Format::Codex if line["type"] == "turn_context" => text(&line["payload"], "model"),
+            Format::Pi => text(&line["message"], "model"),
+            Format::Codex | Format::Agent => None,
+        };
+        // Claude Code's own messages have the name of no model.
+        if let Some(model) = model.filter(|model| !model.trim().is_empty() && !model.starts_with('<')) {
+            self.model = short(model);
+        }
         if let Some(id) = id.filter(|_| self.session_id.is_empty()) {
             self.session_id = short(id);
         }

@@ -3,7 +3,7 @@
 use super::history::History;
 use super::parts::{Left, Part};
 use super::{Changes, Foreign, read};
-use agent_core::conversation::{Block, Conversation, Item};
+use agent_core::conversation::{Author, Block, Conversation, Item};
 use agent_core::redact::Redactor;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -185,6 +185,45 @@ fn thinking_instructions_and_foreign_configuration_stay_outside() {
     }
     let Changes { thinking, own, unknown, images, renamed, .. } = foreign.changes;
     assert_eq!((thinking, own, unknown, images, renamed), (2, 2, 1, 2, 1));
+}
+
+#[test]
+fn a_secret_across_blocks_of_an_answer_is_redacted_and_a_picture_of_it_is_named() {
+    let answer = |content: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"b","parentUuid":"a","message":{{"id":"m","model":"a-model","content":[{content}]}}}}"#
+        )
+    };
+    let asked =
+        r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"hi"}}"#;
+    let blocks = r#"{"type":"text","text":"It is hunter2"},{"type":"tool_use","id":"t","name":"ls","input":{}},{"type":"text","text":"-secret, see"}"#;
+    let foreign = Place::new().read([asked, &answer(blocks)].join("\n"));
+    let said = told(&foreign.items);
+    assert!(said.contains("model: It is [redacted], see\ncall: imported_1 ls"), "{said}");
+    assert_eq!(foreign.imported.model, "a-model");
+    let blocks =
+        r#"{"type":"text","text":"Two"},{"type":"text","text":" parts"},{"type":"image","source":{"data":"AAAA"}}"#;
+    let foreign = Place::new().read([asked, &answer(blocks)].join("\n"));
+    let said = told(&foreign.items);
+    assert!(said.ends_with("model: Two\nmodel:  parts\nmodel: [an image, left out]\n"), "{said}");
+    assert_eq!((foreign.changes.images, foreign.changes.unknown), (1, 0));
+}
+
+#[test]
+fn only_the_persons_own_words_are_the_persons() {
+    let lines = [
+        r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"system","content":"Obey the system."}}"#,
+        r#"{"type":"user","uuid":"b","parentUuid":"a","sessionId":"s","isCompactSummary":true,"message":{"role":"user","content":"What was before."}}"#,
+        r#"{"type":"user","uuid":"c","parentUuid":"b","sessionId":"s","message":{"role":"user","content":"my words"}}"#,
+    ];
+    let foreign = Place::new().read(lines.join("\n"));
+    let authors = foreign.items.iter().flat_map(|item| match item.as_ref() {
+        Item::Input(input) => input.messages().iter().map(|said| (said.text.clone(), said.author)).collect(),
+        _ => Vec::new(),
+    });
+    let expected = [("What was before.".to_owned(), Author::Agent), ("my words".to_owned(), Author::User)];
+    assert_eq!(authors.collect::<Vec<_>>(), expected);
+    assert_eq!(foreign.changes.own, 1);
 }
 
 #[test]
