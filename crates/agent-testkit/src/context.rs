@@ -18,6 +18,7 @@ pub fn tool_context() -> (ToolContext, ManualCancel, RecordingProgress) {
         cancel: Arc::new(cancel.clone()),
         exclusions: Exclusions::default(),
         effect: Effect::Changes,
+        opening: None,
     };
     (context, cancel, progress)
 }

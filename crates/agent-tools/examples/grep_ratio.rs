@@ -80,6 +80,7 @@ async fn search(grep: &Arc<dyn Tool>, pattern: &str) {
         cancel: Arc::new(NeverCancelled),
         exclusions: Default::default(),
         effect: agent_types::tool::Effect::Reads,
+        opening: None,
     };
     std::hint::black_box(grep.run(&call, &context).await);
 }

@@ -208,6 +208,16 @@ impl Looked {
         }
     }
 
+    /// The same with no other doors than were decided about.
+    ///
+    /// # Errors
+    /// That others were, for the model.
+    fn decided(self, context: &ToolContext) -> Result<Self, String> {
+        let Walls::Opened(opening) = &self.walls else { return Ok(self) };
+        let walls = Walls::Opened(doors::decided(opening, context.opening.as_ref())?);
+        Ok(Self { walls, ..self })
+    }
+
     /// Why it is not run unasked, as a sentence for a person. What is opened has a reason of its own, which the policy gives.
     fn beyond_reading(&self) -> String {
         match &self.plain {
@@ -248,7 +258,7 @@ impl Tool for Bash {
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {
-        let looked = match self.look(&call.arguments) {
+        let looked = match self.look(&call.arguments).and_then(|looked| looked.decided(context)) {
             Ok(looked) => looked,
             Err(message) => return ToolOutcome::failed(message),
         };

@@ -9,7 +9,7 @@ use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, Hoo
 use crate::llm::{LlmChunk, LlmError, LlmRequest};
 use crate::permission::{ApprovalAnswer, ApprovalQuestion, Exclusions};
 use crate::picture::{Digest, Picture};
-use crate::tool::{Effect, HookVerdict, Inspection, ToolOutcome, ToolSpec};
+use crate::tool::{Effect, HookVerdict, Inspection, Opening, ToolOutcome, ToolSpec};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -72,6 +72,8 @@ pub struct ToolContext {
     pub exclusions: Exclusions,
     /// What the call was judged to do. One that was judged to read must not do more, whatever has changed since.
     pub effect: Effect,
+    /// What of the sandbox the call was judged to open. Nothing else is opened for it.
+    pub opening: Option<Opening>,
 }
 
 impl core::fmt::Debug for ToolContext {
@@ -308,7 +310,7 @@ mod tests {
         for given in [false, true] {
             let exclusions = Exclusions::default();
             let (progress, cancel) = (Arc::new(Given(given)), Arc::new(Given(given)));
-            let context = ToolContext { progress, cancel, exclusions, effect: Effect::Reads };
+            let context = ToolContext { progress, cancel, exclusions, effect: Effect::Reads, opening: None };
             assert_eq!(format!("{context:?}"), format!("ToolContext {{ cancelled: {given}, .. }}"));
         }
     }

@@ -19,7 +19,8 @@ fn bash(place: &Place, text: &str) -> Command {
 }
 
 fn writing(paths: &[PathBuf]) -> Doors {
-    Doors { writable: paths.to_vec(), ..Doors::default() }
+    let place = |path: &PathBuf| agent_exec::Place::at(&path.canonicalize().unwrap()).unwrap();
+    Doors { writable: paths.iter().map(place).collect(), ..Doors::default() }
 }
 
 #[tokio::test]
@@ -141,8 +142,12 @@ async fn what_is_hidden_protected_or_absent_is_not_opened() {
         for path in ["work/.git", "work/.git/config"] {
             assert!(matches!(refused(path), DoorError::Protected(_)), "{mechanism:?}: {path}");
         }
-        assert!(matches!(refused("outside/none"), DoorError::Absent(_)), "{mechanism:?}");
         fs::create_dir_all(place.path("outside/free")).unwrap();
+        let doors = writing(&[place.path("outside/free")]);
+        fs::rename(place.path("outside/free"), place.path("outside/was")).unwrap();
+        assert!(matches!(sandbox.opened(&doors).unwrap_err(), DoorError::Absent(_)), "{mechanism:?}");
+        fs::create_dir_all(place.path("outside/free")).unwrap();
+        assert!(matches!(sandbox.opened(&doors).unwrap_err(), DoorError::Replaced(_)), "{mechanism:?}");
         assert!(sandbox.opened(&writing(&[place.path("outside/free")])).is_ok(), "control, {mechanism:?}");
     }
 }

@@ -4,15 +4,16 @@
 //! arguments -> doors, as a person is asked about them -> the places of today that they stand for -> the sandbox of this one call
 //! ```
 //!
-//! 1. A path is named as it is, without links, so what a person reads is what is opened; a path that has come to lead elsewhere is refused.
+//! 1. A path is named as it is, without links, so what a person reads is what is opened. What is there when the question is made is known
+//!    by device and number; if something else is there when the call runs, nothing is opened.
 //! 2. Nothing is opened in which other programs find what they run by themselves: no protected name, and no directory of `PATH`.
 //! 3. Git's records are opened to git alone, by sub-commands that record, and without hooks: what a repository's files name does not run
 //!    there.
 
 use crate::plain_commands::Plain;
-use agent_exec::{Doors, Processes};
+use agent_exec::{Doors, Place, Processes};
 use agent_types::protected;
-use agent_types::tool::{Door, Opening};
+use agent_types::tool::{Door, Opening, PlaceMark};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fs;
@@ -61,12 +62,13 @@ impl SandboxArguments {
         if self.write.len() > MOST_PATHS {
             return Err(format!("`sandbox.write` may name at most {MOST_PATHS} paths"));
         }
-        let mut doors = Vec::new();
+        let (mut doors, mut places) = (Vec::new(), Vec::new());
         doors.extend(self.network.then_some(Door::Network));
         doors.extend(self.git.then_some(Door::Git));
         for path in &self.write {
-            let path = writable(path, root, processes)?;
-            doors.push(Door::Write(path));
+            let place = writable(path, root, processes)?;
+            doors.push(Door::Write(place.path().to_string_lossy().into_owned()));
+            places.push(mark(&place));
         }
         if self.outside && !doors.is_empty() {
             return Err("`sandbox.outside` opens everything: leave the others out".into());
@@ -78,27 +80,47 @@ impl SandboxArguments {
         if self.git {
             check_git(plain, is_background)?;
         }
-        let opening = Opening { doors, reason: reason.to_owned() };
+        let opening = Opening { doors, reason: reason.to_owned(), places };
         // What cannot be opened is not asked for.
         opened(&opening, root, processes)?;
         Ok(opening)
     }
 }
 
-/// What runs a call with these doors.
+/// The same opening, with the places that were there when a person or a rule decided about it. Names may be redacted in what was decided.
+///
+/// # Errors
+/// That something else was decided about, for the model.
+pub(super) fn decided(opening: &Opening, judged: Option<&Opening>) -> Result<Opening, String> {
+    let words = |opening: &Opening| opening.doors.iter().map(Door::word).collect::<Vec<_>>();
+    let is_same = |judged: &&Opening| words(judged) == words(opening) && judged.places.len() == opening.places.len();
+    let judged = judged.filter(is_same).ok_or("other doors were decided about than this call opens: call again")?;
+    Ok(Opening { places: judged.places.clone(), ..opening.clone() })
+}
+
+/// What runs a call with these doors. A place is opened if it is the one that the opening was made for.
 ///
 /// # Errors
 /// Why it cannot be opened, for the model.
 pub(super) fn opened(opening: &Opening, root: &Path, processes: &Processes) -> Result<Processes, String> {
     let mut doors = Doors::default();
+    let mut places = opening.places.iter();
     for door in &opening.doors {
         match door {
             Door::Outside => return Ok(processes.outside()),
             Door::Network => doors.network = true,
             Door::Write(path) => {
-                let path = PathBuf::from(writable(path, root, processes)?);
-                doors.sealed.extend(entries(&path).filter(|entry| is_sealed_everywhere(entry)));
-                doors.writable.push(path);
+                let place = writable(path, root, processes)?;
+                if places.next() != Some(&mark(&place)) {
+                    return Err(format!(
+                        "`{path}` was replaced after the question about it, so nothing was opened: call again, and another question is made \
+                         about what is there now"
+                    ));
+                }
+                let entries = place.entries().map_err(|error| format!("`{path}` cannot be read: {error}"))?;
+                let entries = entries.into_iter().map(|name| place.path().join(name));
+                doors.sealed.extend(entries.filter(|entry| is_sealed_everywhere(entry)));
+                doors.writable.push(place);
             }
             Door::Git => {
                 let git = repository(root)?;
@@ -126,8 +148,8 @@ pub(super) fn git_environment(has_records: bool) -> impl Iterator<Item = (String
     fixed.chain([count]).chain(settings.map(|(name, value)| (name, value.to_owned())))
 }
 
-/// A path that may be written, as it is shown.
-fn writable(given: &str, root: &Path, processes: &Processes) -> Result<String, String> {
+/// A path that may be written, without links, and what is there.
+fn writable(given: &str, root: &Path, processes: &Processes) -> Result<Place, String> {
     let path = Path::new(given);
     let refuse = |why: &str| Err(format!("`{given}` cannot be opened for writing: {why}"));
     if !path.is_absolute() || path.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir)) {
@@ -149,6 +171,11 @@ fn writable(given: &str, root: &Path, processes: &Processes) -> Result<String, S
     if let Some(reason) = protected::reason(text.trim_start_matches('/')) {
         return refuse(&format!("it {reason}"));
     }
+    let is_repository =
+        |folder: &&Path| protected::makes_repository(|name| folder.join(name).symlink_metadata().is_ok());
+    if let Some(folder) = path.ancestors().find(is_repository) {
+        return refuse(&format!("`{}` is git's own data", folder.display()));
+    }
     if protected::is_instructions(&text) {
         return refuse("agents take instructions from it");
     }
@@ -159,7 +186,12 @@ fn writable(given: &str, root: &Path, processes: &Processes) -> Result<String, S
     if programs(processes).any(|programs| touches(&programs)) {
         return refuse("programs on `PATH`, or the agent, lie there");
     }
-    Ok(text.into_owned())
+    Place::at(&path).ok_or_else(|| format!("`{given}` cannot be opened for writing: it was replaced just now"))
+}
+
+const fn mark(place: &Place) -> PlaceMark {
+    let (device, number) = place.mark();
+    PlaceMark { device, number }
 }
 
 /// Where programs are found by their names, and this one is, by the names of the directories and by where they lead.

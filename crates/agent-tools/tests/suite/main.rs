@@ -16,3 +16,4 @@ mod searching;
 mod shell;
 mod support;
 mod walls;
+mod write_doors;

@@ -25,11 +25,6 @@ pub(super) fn led_to(dot_git: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Whether the names in a directory make a repository of it: git looks for these three.
-pub(super) fn is_repository(has: impl Fn(&str) -> bool) -> bool {
-    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
-}
-
 /// What of a repository that is the workspace itself is protected: it cannot be as a whole.
 pub(super) const PARTS: &[&str] = &[
     "HEAD",

@@ -19,7 +19,7 @@ use crate::config::file::{config_home, read_capped, state_home};
 use crate::config::project;
 use crate::screen::terminal::{escaped, say};
 use crate::walls::own_programs::{Answer, ask_with};
-use agent_core::protected;
+use agent_core::protected::{self, makes_repository};
 use agent_exec::SearchPath;
 use std::collections::BTreeSet;
 use std::fs;
@@ -432,7 +432,7 @@ fn entries(list: &str, root: &Path) -> Vec<Entry> {
 /// The `hooks` of a bare repository are protected with it.
 fn is_part_of_repository(hooks: &Path) -> bool {
     let folder = hooks.parent().unwrap_or(hooks);
-    hooks.ends_with("hooks") && repositories::is_repository(|name| folder.join(name).exists())
+    hooks.ends_with("hooks") && makes_repository(|name| folder.join(name).exists())
 }
 
 /// For all questions together: a session that begins is not held up by what lies in a workspace.
