@@ -139,6 +139,15 @@ impl Sandbox {
         self.difference().and_then(|difference| difference.access).unwrap_or(self.0.policy.access)
     }
 
+    /// How much memory each of its processes may have: only what nobody was asked about has a bound.
+    pub(super) fn bound(&self) -> Option<u64> {
+        #[cfg(target_os = "linux")]
+        let bound = crate::limits::bound_of_reading();
+        #[cfg(not(target_os = "linux"))]
+        let bound = 0;
+        self.difference().is_some_and(|difference| difference.access == Some(Access::ReadOnly)).then_some(bound)
+    }
+
     pub(super) fn network(&self) -> Network {
         self.difference().map(|difference| difference.network).unwrap_or_default()
     }

@@ -191,3 +191,27 @@ async fn records_can_be_written_and_what_is_sealed_in_them_cannot() {
         assert_eq!(fs::read_to_string(git.join("config")).unwrap(), "[core]\n");
     }
 }
+
+/// Nobody was asked about a reading command. What it takes is for each process by itself; a file that is mapped to be read is not counted.
+#[tokio::test]
+async fn a_reading_command_has_a_bound_on_memory_and_others_have_none() {
+    for (mechanism, place, sandboxed) in everywhere(Access::WorkspaceWrite) {
+        let reading = sandboxed.reading().unwrap();
+        let python = |code: &str| Command {
+            program: "python3".into(),
+            arguments: vec!["-c".into(), code.into()],
+            ..place.command("")
+        };
+        // Nothing of it is written to, so the machine needs no such memory.
+        let taking = python("import mmap; mmap.mmap(-1, 5 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)");
+        assert!(!works(&reading, &taking).await, "{mechanism:?}");
+        assert!(works(&sandboxed, &taking).await, "control, {mechanism:?}");
+        let reserving =
+            python("import mmap; mmap.mmap(-1, 5 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)");
+        assert!(works(&reading, &reserving).await, "{mechanism:?}");
+        let filling = place.command("truncate -s 5G \"$TMPDIR/large\"");
+        assert!(!works(&reading, &filling).await, "{mechanism:?}");
+        assert!(works(&sandboxed, &filling).await, "control, {mechanism:?}");
+        assert!(works(&reading, &place.command("seq 300000 | sort -r | tail -n 1 | grep -x 1")).await, "{mechanism:?}");
+    }
+}

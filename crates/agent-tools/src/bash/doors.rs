@@ -12,8 +12,8 @@
 
 use crate::plain_commands::Plain;
 use agent_exec::{Doors, Place, Processes};
-use agent_types::protected;
 use agent_types::tool::{Door, Opening, PlaceMark};
+use agent_types::{git_programs, protected};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fs;
@@ -139,12 +139,14 @@ pub(super) fn records(opening: &Opening, root: &Path) -> Option<PathBuf> {
 
 /// Git's variables for a call with open doors, or for one that reads: no program of a repository's configuration that it can do without.
 pub(super) fn git_environment(has_records: bool) -> impl Iterator<Item = (String, String)> {
-    let all = SETTINGS.iter().chain(if has_records { OF_RECORDS } else { &[] });
-    let count = ("GIT_CONFIG_COUNT".to_owned(), all.clone().count().to_string());
-    let settings = all.enumerate().flat_map(|(number, (key, value))| {
-        [(format!("GIT_CONFIG_KEY_{number}"), *key), (format!("GIT_CONFIG_VALUE_{number}"), *value)]
+    let of_records = if has_records { OF_RECORDS } else { &[] };
+    let all: Vec<(&str, &str)> = git_programs::values().chain(of_records.iter().copied()).collect();
+    let count = ("GIT_CONFIG_COUNT".to_owned(), all.len().to_string());
+    let settings = all.into_iter().enumerate().flat_map(|(number, (key, value))| {
+        [(format!("GIT_CONFIG_KEY_{number}"), key), (format!("GIT_CONFIG_VALUE_{number}"), value)]
     });
-    let fixed = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let fixed = VARIABLES.iter().copied().chain(git_programs::variables());
+    let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
     fixed.chain([count]).chain(settings.map(|(name, value)| (name, value.to_owned())))
 }
 
@@ -237,6 +239,9 @@ fn check_git(plain: Option<&Plain>, is_background: bool) -> Result<(), String> {
     if plain.words().flatten().any(|word| OF_SUBMODULES.iter().any(|option| word.starts_with(option))) {
         return Err("`sandbox.git` does not reach into submodules: leave out options about them".into());
     }
+    if let Some(why) = plain.words().find_map(|words| running_option(words)) {
+        return Err(format!("`sandbox.git`: {why}"));
+    }
     let is_recorder = |name: &String| RECORDERS.contains(&name.as_str());
     let records =
         |words: &[String]| matches!(words, [program, subcommand, ..] if program == "git" && is_recorder(subcommand));
@@ -248,6 +253,39 @@ fn check_git(plain: Option<&Plain>, is_background: bool) -> Result<(), String> {
             RECORDERS.join(", ")
         )),
     }
+}
+
+/// Why a git command cannot have the records: an option of it starts a program.
+fn running_option(words: &[String]) -> Option<&'static str> {
+    let [program, subcommand, arguments @ ..] = words else { return None };
+    if program != "git" {
+        return None;
+    }
+    let has =
+        |is_meant: &dyn Fn(&str) -> bool| arguments.iter().take_while(|word| *word != "--").any(|word| is_meant(word));
+    // Letters may stand together, and long names may be cut.
+    let is_letter =
+        |word: &str, letter: char| !word.starts_with("--") && word.starts_with('-') && word.contains(letter);
+    let is_exec = |word: &str| word.starts_with("--ex") || is_letter(word, 'x');
+    if subcommand == "rebase" && has(&is_exec) {
+        return Some("`--exec` runs commands, and only git writes its records: run them in another call");
+    }
+    let is_signature = |word: &str| word.starts_with("-S") || word.starts_with("--gpg");
+    let is_tags = |word: &str| ["-s", "-u", "--sign", "--local-user"].iter().any(|option| word.starts_with(option));
+    if has(&is_signature)
+        || subcommand == "tag" && has(&is_tags)
+        || subcommand == "push" && has(&|word| word.starts_with("--signed"))
+    {
+        return Some("the keys for signatures are hidden from commands: leave the option out, or ask for `outside`");
+    }
+    None
+}
+
+/// Whether a call makes commits, which a configuration may want signed.
+pub(super) fn makes_commits(plain: &Plain) -> bool {
+    plain.words().any(|words| {
+        matches!(words.as_slice(), [program, subcommand, ..] if program == "git" && COMMITTERS.contains(&&**subcommand))
+    })
 }
 
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
@@ -271,22 +309,13 @@ const RECORDERS: &[&str] = &[
     "add", "branch", "checkout", "cherry-pick", "commit", "fetch", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert", "rm", "stash",
     "switch", "tag",
 ];
+const COMMITTERS: &[&str] = &["commit", "merge", "cherry-pick", "revert", "rebase", "pull"];
 /// The rest of a repository's directory steers git: configuration, hooks, attributes, other working trees, submodules. So does what is
 /// not known.
 #[rustfmt::skip]
 const RECORDS: &[&str] = &[
     "HEAD", "index", "objects", "refs", "logs", "packed-refs", "shallow", "COMMIT_EDITMSG", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "TAG_EDITMSG",
     "AUTO_MERGE", "rebase-merge", "rebase-apply", "sequencer", "gc.log", "lfs",
-];
-/// In the place of a repository's own settings, and of the user's.
-const SETTINGS: &[(&str, &str)] = &[
-    ("core.hooksPath", "/dev/null"),
-    ("core.fsmonitor", "false"),
-    ("core.alternateRefsCommand", "false"),
-    ("commit.gpgSign", "false"),
-    ("tag.gpgSign", "false"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
 ];
 /// Git runs itself in submodules, by their own settings: those that a command has made are obeyed there.
 const OF_RECORDS: &[(&str, &str)] = &[
@@ -301,10 +330,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
     // Another repository on this machine has hooks and settings of its own, which a command may have written, and git obeys them there.
     ("GIT_ALLOW_PROTOCOL", "http:https:git:ssh"),
-    ("GIT_PAGER", "cat"),
-    // What git proposes is taken as it is.
-    ("GIT_EDITOR", "true"),
-    ("GIT_SEQUENCE_EDITOR", "true"),
 ];
 /// What is made up by the kernel, or holds the sockets of services.
 const OF_THE_SYSTEM: &[&str] = &["/proc", "/sys", "/dev", "/run"];

@@ -7,6 +7,7 @@ mod commands;
 mod conformance;
 mod contents;
 mod exclusions;
+mod git_programs;
 mod hostile;
 mod patches;
 mod paths;
