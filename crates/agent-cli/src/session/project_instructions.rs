@@ -8,7 +8,7 @@ use crate::config::beneath::read_beneath;
 use crate::config::file::{config_home, read_capped};
 use crate::config::project;
 use crate::screen::counted::counted;
-use crate::screen::terminal::{inline, say};
+use crate::screen::terminal::{inline, say, shown_path};
 use agent_core::protected::is_instructions;
 use agent_runner::journal::check_own_target;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub(crate) fn of(directory: &Path) -> String {
         let path = home.join(AGENTS);
         match own_text(&path) {
             Ok(text) => instructions.add("the user", &path, &text.unwrap_or_default()),
-            Err(error) => say(&format!("agent: cannot read the instructions {}: {error}", path.display())),
+            Err(error) => say(&format!("agent: cannot read the instructions {}: {error}", shown_path(&path))),
         }
     }
     // The closest comes last and so has the last word.
@@ -67,7 +67,7 @@ impl Instructions {
             }
             Ok(_) => false,
             Err(error) => {
-                say(&format!("agent: cannot read the instructions {}: {error}", inline(&path.display().to_string())));
+                say(&format!("agent: cannot read the instructions {}: {error}", shown_path(path)));
                 true
             }
         }
@@ -103,7 +103,7 @@ impl Instructions {
         if text.trim().is_empty() {
             return;
         }
-        let path = inline(&path.display().to_string());
+        let path = shown_path(path);
         self.text.push_str(&format!("\n\n# Instructions of {whose} ({path})\n\n"));
         let kept = text.get(..text.floor_char_boundary(self.left)).unwrap_or_default();
         self.text.push_str(kept);

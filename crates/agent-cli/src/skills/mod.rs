@@ -9,6 +9,7 @@ mod tool;
 use crate::config::beneath::read_beneath;
 use crate::config::file::config_home;
 use crate::config::project;
+use crate::screen::terminal::shown_path;
 use agent_runner::journal::check_own_target;
 use head::Head;
 use std::collections::BTreeMap;
@@ -100,7 +101,7 @@ impl Search {
         let mut folders: Vec<PathBuf> =
             entries.by_ref().take(MAX_ENTRIES).map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
         if entries.next().is_some() {
-            self.notes.push(format!("skills: only {MAX_ENTRIES} entries of {} are looked at", place.display()));
+            self.notes.push(format!("skills: only {MAX_ENTRIES} entries of {} are looked at", shown_path(place)));
         }
         folders.sort_unstable();
         for folder in folders {
@@ -122,7 +123,7 @@ impl Search {
     }
 
     fn add(&mut self, folder: &Path, file: PathBuf, root: Option<&Path>) {
-        let shown = file.display().to_string();
+        let shown = shown_path(&file);
         // What is too large by itself is said when it is read; a link stands for what it leads to.
         let bytes = file.metadata().map_or(0, |found| found.len()).min(MAX_BYTES);
         if self.bytes + bytes > MAX_TOTAL_BYTES {
@@ -159,9 +160,9 @@ impl Search {
 
     /// A skill hides the one of its name that was there.
     fn keep(&mut self, skill: Skill) {
-        let (name, shown) = (skill.name.clone(), skill.file.display().to_string());
+        let (name, shown) = (skill.name.clone(), shown_path(&skill.file));
         if let Some(hidden) = self.skills.insert(name.clone(), skill) {
-            self.notes.push(format!("the skill `{name}` of {} is hidden by that of {shown}", hidden.file.display()));
+            self.notes.push(format!("the skill `{name}` of {} is hidden by that of {shown}", shown_path(&hidden.file)));
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) use hard_names::other_names;
 pub(crate) use settings::{GitSettings, git_settings};
 
 use crate::config::file::{config_home, state_home};
-use crate::screen::terminal::{escaped, say};
+use crate::screen::terminal::{escaped, say, shown_path};
 use agent_core::protected::{is_instructions, is_same_name, names_in};
 use agent_exec::{SearchPath, Watch, Within};
 use finder::{Find, Finder, Kind};
@@ -199,7 +199,7 @@ impl Watch for Later {
     fn find_in(&self, directory: &Path) -> Within {
         let found = Finder::new(directory).find();
         let finds = found.finds.into_iter().chain(found.linked.finds).filter(|find| find.path.starts_with(directory));
-        let first = found.unsearched.first().map(|first| first.display().to_string());
+        let first = found.unsearched.first().map(|first| shown_path(first));
         let unsearched = first.map(|first| not_searched_at(&first, found.unsearched.len()));
         Within { paths: finds.map(Find::told).collect(), unsearched }
     }
@@ -248,8 +248,8 @@ impl Later {
 /// Where a walk did not come, as a sentence.
 fn not_searched(workspace: &Path, unsearched: &[PathBuf]) -> Option<String> {
     let first = unsearched.first()?;
-    let shown = first.strip_prefix(workspace).unwrap_or(first).display();
-    Some(not_searched_at(&shown.to_string(), unsearched.len()))
+    let shown = shown_path(first.strip_prefix(workspace).unwrap_or(first));
+    Some(not_searched_at(&shown, unsearched.len()))
 }
 
 fn not_searched_at(shown: &str, count: usize) -> String {

@@ -1,6 +1,7 @@
 //! Git directories, by whatever name and in whatever place, and where `.git` files lead.
 
 use crate::config::file::read_capped;
+use crate::screen::terminal::shown_path;
 use crate::walls::own_programs::{Answer, ask};
 use agent_exec::SearchPath;
 use std::ffi::OsStr;
@@ -60,7 +61,7 @@ pub(super) fn odd_part(git_dir: &Path) -> Option<String> {
             true => format!("has {} bytes, but the limit is {most_bytes}", found.len()),
             false => "is not a regular file".to_owned(),
         };
-        Some(format!("`{}` {why}", file.display()))
+        Some(format!("`{}` {why}", shown_path(&file)))
     })
 }
 
