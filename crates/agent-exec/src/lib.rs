@@ -60,7 +60,7 @@ pub use mount_table::{Location, MountTable};
 pub use pump::OnOutput;
 pub use rename::rename_to_free;
 pub use run::{Finished, Processes, Streams, SystemRunner};
-pub use sandbox::{Access, DoorError, Doors, Mechanism, Policy, Sandbox, Unavailable, Watch};
+pub use sandbox::{Access, DoorError, Doors, Mechanism, Place, Policy, Sandbox, Unavailable, Watch, Within};
 pub use search_path::SearchPath;
 pub use stamp::Stamp;
 pub use tree::LIMIT_OF_ENDING;

@@ -2,6 +2,11 @@
 //!
 //! The kernel's choice when memory runs out falls on the command and not on the agent; a fork bomb of an ordinary user comes to an end
 //! (Linux does not count the processes of root); no core is dumped.
+//!
+//! Commands that run unasked have a bound on memory besides, each process by itself, and on files: nobody has agreed to their taking all
+//! of either. It is one on what a process can write to (`RLIMIT_DATA`), so files that are mapped to be read do not count. Others have
+//! none: sanitizers and language runtimes reserve more than there is. A bound for all processes together would need a cgroup, and those of
+//! a terminal's session are not the user's to change.
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use std::fs;
@@ -58,6 +63,33 @@ fn lower(process: Option<Pid>) {
     }
 }
 
+/// Limits what this process, and what it starts, each may write to: memory, and any one file.
+///
+/// # Errors
+/// Why it cannot be limited; then nothing may be started.
+#[cfg(target_os = "linux")]
+pub(crate) fn bound(bytes: u64) -> Result<(), String> {
+    for resource in [Resource::Data, Resource::Fsize] {
+        let old = getrlimit(resource);
+        let least = |limit: Option<u64>| Some(limit.map_or(bytes, |limit| limit.min(bytes)));
+        let new = Rlimit { current: least(old.current), maximum: least(old.maximum) };
+        prlimit(None, resource, new).map_err(|error| format!("bound the memory: {error}"))?;
+    }
+    Ok(())
+}
+
+/// The bound for commands that run unasked: a sixteenth of what the machine has, within reason.
+#[cfg(target_os = "linux")]
+pub(crate) fn bound_of_reading() -> u64 {
+    static BOUND: OnceLock<u64> = OnceLock::new();
+    *BOUND.get_or_init(|| {
+        let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+        let kibibytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+        (kibibytes.unwrap_or_default() / 16 * 1024).clamp(LEAST_MEMORY_BYTES, MOST_MEMORY_BYTES)
+    })
+}
+
 #[cfg(not(target_os = "linux"))]
 fn lower(_process: Option<Pid>) {}
 
@@ -81,3 +113,7 @@ fn oom_score() -> &'static str {
 const MOST_STEPS: usize = 64;
 /// Processes and threads that a command may have at once, roughly: enough for a build on a large machine.
 const MORE_PROCESSES: u64 = 4_096;
+#[cfg(target_os = "linux")]
+const LEAST_MEMORY_BYTES: u64 = 512 * 1024 * 1024;
+#[cfg(target_os = "linux")]
+const MOST_MEMORY_BYTES: u64 = 4 * 1024 * 1024 * 1024;

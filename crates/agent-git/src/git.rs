@@ -2,6 +2,7 @@
 
 use crate::config::HooksConfig;
 use crate::users_files::odd_users_file;
+use agent_types::git_programs;
 use agent_types::hook::HookError;
 use agent_types::ports::{CancelSignal, Command, CommandOutput, CommandRunner, Exit, NeverCancelled};
 use std::path::Path;
@@ -94,8 +95,12 @@ impl<'a> Git<'a> {
         if let Some(why) = odd_users_file(self.config.home.as_deref(), self.config.config_home.as_deref(), &[]) {
             return Err(failed(arguments, &why));
         }
-        let mut environment: Vec<(String, String)> =
-            ENVIRONMENT.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut environment: Vec<(String, String)> = ENVIRONMENT
+            .iter()
+            .copied()
+            .chain(variables())
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
         let places = [("HOME", &self.config.home), ("XDG_CONFIG_HOME", &self.config.config_home)];
         for (name, place) in places.into_iter().filter_map(|(name, place)| Some((name, place.as_ref()?))) {
             environment.push((name.to_owned(), place.to_string_lossy().into_owned()));
@@ -107,7 +112,7 @@ impl<'a> Git<'a> {
         environment.extend(self.environment.iter().cloned());
         let command = Command {
             program: self.config.git_program.clone(),
-            arguments: HARDENING.iter().chain(arguments).map(|argument| (*argument).to_owned()).collect(),
+            arguments: hardening().chain(arguments.iter().map(|argument| (*argument).to_owned())).collect(),
             directory: self.directory.to_string_lossy().into_owned(),
             environment,
             stdin,
@@ -138,50 +143,33 @@ fn failure(arguments: &[&str], output: &CommandOutput) -> GitError {
     }
 }
 
+fn hardening() -> impl Iterator<Item = String> {
+    let values = git_programs::values().flat_map(|(key, value)| [String::from("-c"), format!("{key}={value}")]);
+    HARDENING.iter().map(|argument| (*argument).to_owned()).chain(values)
+}
+
+fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    // A program that fails is as good as none, and says so.
+    git_programs::variables().map(|(name, value)| (name, if value == "ssh" { "false" } else { value }))
+}
+
 fn failed(arguments: &[&str], found: &str) -> GitError {
     let subcommand = arguments.iter().copied().find(|argument| !argument.starts_with('-'));
     GitError::Failed { subcommand: subcommand.unwrap_or_default().to_owned(), found: found.to_owned() }
 }
 
-/// Each of these takes a way to run a program, or to reach another repository, from the repository's configuration.
+/// Each of these takes a way to run a program, or to reach another repository, from the repository's configuration. Those of
+/// [`git_programs`] come after them.
 const HARDENING: &[&str] = &[
     "--no-optional-locks",
     "--no-replace-objects",
     "--no-pager",
     "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
     "diff.external=",
-    "-c",
-    "core.pager=cat",
-    "-c",
-    "core.editor=false",
-    "-c",
-    "core.askPass=false",
-    "-c",
-    "core.alternateRefsCommand=false",
-    "-c",
-    "commit.gpgSign=false",
-    "-c",
-    "tag.gpgSign=false",
-    "-c",
-    "gpg.program=false",
-    "-c",
-    "log.showSignature=false",
-    "-c",
-    "core.sshCommand=false",
-    "-c",
-    "credential.helper=",
     "-c",
     "protocol.allow=never",
     "-c",
     "safe.bareRepository=explicit",
-    "-c",
-    "gc.auto=0",
-    "-c",
-    "maintenance.auto=false",
     "-c",
     "i18n.commitEncoding=UTF-8",
     "-c",

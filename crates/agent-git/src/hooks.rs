@@ -60,6 +60,8 @@ struct Memory {
     looked_back: bool,
     /// Whether it was looked for turns that are too old.
     has_forgotten: bool,
+    /// Whether it was said that commits are not signed.
+    told_unsigned: bool,
     /// Why the repository was last refused, as reported.
     told_refusal: Option<String>,
     /// What could not be committed the last time.
@@ -104,6 +106,7 @@ impl RepositoryHooks {
             settings: None,
             looked_back: false,
             has_forgotten: false,
+            told_unsigned: false,
             told_refusal: None,
             left: None,
         });

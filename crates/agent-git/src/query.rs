@@ -55,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) identity: Option<Identity>,
     /// How objects are named.
     pub(crate) format: ObjectFormat,
+    /// Whether commits are to be signed.
+    pub(crate) wants_signatures: bool,
     /// Whether line ends are converted without an attribute.
     pub(crate) converts_line_ends: bool,
     /// Whether the executable bit counts.
@@ -154,7 +156,7 @@ pub(crate) async fn conversions(git: &Git<'_>, paths: &[&str]) -> Result<BTreeMa
 /// [`SettingsError::Elsewhere`] when git takes another repository, or another working tree, for that of this directory.
 pub(crate) async fn settings(git: &Git<'_>, repository: &Repository) -> Result<Settings, SettingsError> {
     let pattern = concat!(
-        r"^(user\.(name|email)|extensions\.objectformat|core\.(autocrlf|filemode|bare|worktree",
+        r"^(user\.(name|email)|commit\.gpgsign|extensions\.objectformat|core\.(autocrlf|filemode|bare|worktree",
         r"|repositoryformatversion))$"
     );
     let answer = git.ask(&["config", "-z", "--show-origin", "--get-regexp", pattern], Vec::new()).await?;
@@ -169,6 +171,10 @@ pub(crate) async fn settings(git: &Git<'_>, repository: &Repository) -> Result<S
             .strip_prefix("file:")
             .is_some_and(|file| repository.top.join(file).canonicalize().is_ok_and(|file| file == ours));
         let (name, value) = pair.split_once('\n').unwrap_or((&pair, "true"));
+        // What this program itself says is not what is configured.
+        if origin == COMMAND_LINE {
+            continue;
+        }
         values.insert(name.to_owned(), value.to_owned());
     }
     let value = |name: &str| values.get(name).map(String::as_str).filter(|value| !value.trim().is_empty());
@@ -188,6 +194,7 @@ pub(crate) async fn settings(git: &Git<'_>, repository: &Repository) -> Result<S
             Some("sha256") => ObjectFormat::Sha256,
             _ => ObjectFormat::Sha1,
         },
+        wants_signatures: is_true("commit.gpgsign"),
         converts_line_ends: is_true("core.autocrlf"),
         executable_bit: !values.contains_key("core.filemode") || is_true("core.filemode"),
     })
@@ -225,6 +232,8 @@ pub(crate) enum SettingsError {
 }
 
 /// How git writes "no".
+/// Where git says that a setting comes from, if it was given with the call.
+const COMMAND_LINE: &str = "command line:";
 const FALSE: &[&str] = &["false", "no", "off", "0", ""];
 
 fn entry(mode: &str, id: &str) -> Entry {

@@ -70,9 +70,7 @@ impl Performer {
                 for call in calls {
                     self.show(Notice::ToolStarted(call.clone()));
                     let progress = Progress::new(ticket, call.id.clone(), &self.redactor, self.inbox.clone());
-                    let toolbox = self.toolbox.clone();
-                    let judged =
-                        (session.exclusions(&call.id), session.effect(&call.id), session.known_instructions().clone());
+                    let (toolbox, judged) = (self.toolbox.clone(), tool_calls::Judged::of(session, &call.id));
                     let (hook, width, stop) = (hook.clone(), width.clone(), stop.clone());
                     self.tasks.spawn(tool_calls::run(toolbox, hook, call, judged, progress, width, stop));
                 }

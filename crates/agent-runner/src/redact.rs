@@ -258,7 +258,7 @@ impl Redactor {
         match walls {
             Walls::Usual => {}
             Walls::Reading { akin } => self.texts(akin),
-            Walls::Opened(Opening { doors, reason }) => {
+            Walls::Opened(Opening { doors, reason, places: _ }) => {
                 self.text(reason);
                 for door in doors {
                     match door {

@@ -4,12 +4,12 @@ use crate::hooks::Verdicts;
 use crate::inbox::{Inbox, send};
 use crate::progress::Progress;
 use crate::stop::{Stop, past_grace};
-use agent_core::conversation::ToolCall;
+use agent_core::conversation::{CallId, ToolCall};
 use agent_core::instructions::KnownInstructions;
 use agent_core::permission::Exclusions;
 use agent_core::ports::{Tool, ToolContext};
-use agent_core::session::{Event, Ticket};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolSpec};
+use agent_core::session::{Event, Session, Ticket};
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Opening, ToolOutcome, ToolSpec};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -126,20 +126,40 @@ fn inspected(toolbox: &Toolbox, call: ToolCall) -> CallFacts {
     CallFacts::new(call.id, finding)
 }
 
+/// What the session decided about a call that runs, for its tool.
+pub(crate) struct Judged {
+    exclusions: Exclusions,
+    effect: Effect,
+    opening: Option<Opening>,
+    known: KnownInstructions,
+}
+
+impl Judged {
+    pub(crate) fn of(session: &Session, call: &CallId) -> Self {
+        Self {
+            exclusions: session.exclusions(call),
+            effect: session.effect(call),
+            opening: session.opening(call).cloned(),
+            known: session.known_instructions().clone(),
+        }
+    }
+}
+
 /// Runs a call when its group has room for another, and reports the result. After a cancel it has a moment to end by
 /// itself; then it is dropped.
 pub(crate) async fn run(
     toolbox: Arc<Toolbox>,
     hook: Verdicts,
     call: ToolCall,
-    (exclusions, effect, known): (Exclusions, Effect, KnownInstructions),
+    judged: Judged,
     progress: Progress,
     width: Arc<Semaphore>,
     stop: CancellationToken,
 ) {
     let progress = Arc::new(progress);
+    let Judged { exclusions, effect, opening, known } = judged;
     let cancel = Arc::new(Stop(stop.clone()));
-    let context = ToolContext { progress: progress.clone(), cancel, exclusions, effect, known };
+    let context = ToolContext { progress: progress.clone(), cancel, exclusions, effect, opening, known };
     let work = async {
         let _room = tokio::select! {
             biased;

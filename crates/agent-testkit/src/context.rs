@@ -19,6 +19,7 @@ pub fn tool_context() -> (ToolContext, ManualCancel, RecordingProgress) {
         exclusions: Exclusions::default(),
         effect: Effect::Changes,
         known: Default::default(),
+        opening: None,
     };
     (context, cancel, progress)
 }

@@ -81,6 +81,7 @@ async fn search(grep: &Arc<dyn Tool>, pattern: &str) {
         exclusions: Default::default(),
         effect: agent_types::tool::Effect::Reads,
         known: Default::default(),
+        opening: None,
     };
     std::hint::black_box(grep.run(&call, &context).await);
 }

@@ -163,6 +163,18 @@ impl Bash {
         path.into_iter().chain(of_git).chain(locks).collect()
     }
 
+    /// What to say where the user wants signatures: their keys are hidden from commands.
+    async fn unsigned(&self, looked: &Looked, context: &ToolContext) -> Option<String> {
+        looked.plain.as_ref().filter(|plain| doors::makes_commits(plain))?;
+        let mut command = self.command(looked);
+        command.program = "git".into();
+        command.arguments = ["config", "--type=bool", "commit.gpgSign"].map(String::from).to_vec();
+        command.environment.clear();
+        let processes = self.reading.as_ref()?;
+        let finished = processes.run_streaming(&command, Streams::Merged, &*context.cancel, &|_| {}).await.ok()?;
+        (finished.stdout.head.trim_ascii() == b"true").then(|| UNSIGNED.to_owned())
+    }
+
     fn records(&self, looked: &Looked) -> Option<PathBuf> {
         doors::records(looked.opening()?, self.workspace.root())
     }
@@ -182,7 +194,10 @@ impl Bash {
 
     async fn finish(&self, looked: &Looked, context: &ToolContext) -> ToolOutcome {
         // Before the sandbox is opened, which seals what is there then.
-        let records = self.records(looked).map(Records::begin);
+        let records = match self.records(looked).map(Records::begin).transpose() {
+            Ok(records) => records,
+            Err(message) => return ToolOutcome::failed(message),
+        };
         let processes = match self.processes(looked) {
             Ok(processes) => processes,
             Err(message) => return ToolOutcome::failed(message),
@@ -193,6 +208,9 @@ impl Bash {
         match processes.run_streaming(&command, Streams::Merged, &*context.cancel, &report).await {
             Ok(mut finished) => {
                 finished.remarks.extend(records.iter().flat_map(Records::settle));
+                if records.is_some() && finished.exit == Exit::Code(0) {
+                    finished.remarks.extend(self.unsigned(looked, context).await);
+                }
                 outcome(&finished, &looked.arguments, &Around::of(&processes, looked.opening()))
             }
             Err(error) => ToolOutcome::failed(format!("the command could not be started: {error}")),
@@ -206,6 +224,16 @@ impl Looked {
             Walls::Opened(opening) => Some(opening),
             Walls::Usual | Walls::Reading { .. } => None,
         }
+    }
+
+    /// The same with no other doors than were decided about.
+    ///
+    /// # Errors
+    /// That others were, for the model.
+    fn decided(self, context: &ToolContext) -> Result<Self, String> {
+        let Walls::Opened(opening) = &self.walls else { return Ok(self) };
+        let walls = Walls::Opened(doors::decided(opening, context.opening.as_ref())?);
+        Ok(Self { walls, ..self })
     }
 
     /// Why it is not run unasked, as a sentence for a person. What is opened has a reason of its own, which the policy gives.
@@ -248,7 +276,7 @@ impl Tool for Bash {
     }
 
     async fn run(&self, call: &ToolCall, context: &ToolContext) -> ToolOutcome {
-        let looked = match self.look(&call.arguments) {
+        let looked = match self.look(&call.arguments).and_then(|looked| looked.decided(context)) {
             Ok(looked) => looked,
             Err(message) => return ToolOutcome::failed(message),
         };
@@ -408,6 +436,8 @@ const DESCRIPTION: &str = "Runs a shell command with `bash -c` in the root of th
     other tools for reading, searching and editing files.";
 const CHANGED: &str = "not run: it was judged as a command that only reads, and there is no sandbox any more that holds it to that: \
     call it again";
+const UNSIGNED: &str = "commits of this call are not signed, although `commit.gpgSign` is set: the keys are hidden from commands. The user can \
+                        sign the last one with `git commit --amend --no-edit -S`";
 const DEFAULT_TIMEOUT_MS: u64 = 120_000;
 const LONGEST_TIMEOUT_MS: u64 = 600_000;
 const LONGEST_BACKGROUND_MS: u64 = 4 * 60 * 60 * 1_000;

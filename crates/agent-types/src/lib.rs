@@ -24,6 +24,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod conversation;
+pub mod git_programs;
 pub mod hook;
 pub mod instructions;
 pub mod llm;

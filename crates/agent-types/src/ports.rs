@@ -10,7 +10,7 @@ use crate::instructions::KnownInstructions;
 use crate::llm::{LlmChunk, LlmError, LlmRequest};
 use crate::permission::{ApprovalAnswer, ApprovalQuestion, Exclusions};
 use crate::picture::{Digest, Picture};
-use crate::tool::{Effect, HookVerdict, Inspection, ToolOutcome, ToolSpec};
+use crate::tool::{Effect, HookVerdict, Inspection, Opening, ToolOutcome, ToolSpec};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -75,6 +75,8 @@ pub struct ToolContext {
     pub effect: Effect,
     /// The instructions that the session knows: a tool reports no others than those that are not among them.
     pub known: KnownInstructions,
+    /// What of the sandbox the call was judged to open. Nothing else is opened for it.
+    pub opening: Option<Opening>,
 }
 
 impl core::fmt::Debug for ToolContext {
@@ -311,8 +313,8 @@ mod tests {
         for given in [false, true] {
             let exclusions = Exclusions::default();
             let (progress, cancel) = (Arc::new(Given(given)), Arc::new(Given(given)));
-            let context =
-                ToolContext { progress, cancel, exclusions, effect: Effect::Reads, known: Default::default() };
+            let (effect, known) = (Effect::Reads, Default::default());
+            let context = ToolContext { progress, cancel, exclusions, effect, known, opening: None };
             assert_eq!(format!("{context:?}"), format!("ToolContext {{ cancelled: {given}, .. }}"));
         }
     }

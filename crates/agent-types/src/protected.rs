@@ -49,6 +49,18 @@ pub fn is_protected_in(parent: &str, name: &str) -> bool {
     of_name(&Name::of(name), Some(&Name::of(parent)), true).is_some()
 }
 
+/// Whether the names in a directory make a git repository of it, whatever its own name is: git looks for these.
+///
+/// ```
+/// use agent_types::protected::makes_repository;
+/// assert!(makes_repository(|name| ["HEAD", "objects", "refs"].contains(&name)));
+/// assert!(!makes_repository(|name| ["objects", "refs"].contains(&name)));
+/// ```
+#[must_use]
+pub fn makes_repository(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+}
+
 /// Whether a name is this one, however some file system spells it.
 #[must_use]
 pub fn is_same_name(name: &str, known: &str) -> bool {

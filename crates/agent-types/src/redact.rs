@@ -10,11 +10,13 @@
 //! 2. A value of fewer than [`MIN_SECRET_BYTES`] bytes is not a secret but a word; replacing it would garble every text.
 //! 3. Of a secret of several lines each long one is found by itself: tools put numbers between them.
 //! 4. Where a text was cut (`…`), the rest of a secret there is also found.
-//! 5. Escapes of URLs, JSON, shells and HTML are read, whichever characters they stand for, and colours and other control characters in
-//!    the middle of a secret do not hide it: `escapes.rs`.
+//! 5. Escapes of URLs, JSON, shells and HTML are read, whichever characters they stand for. Colours, other control characters, ends of
+//!    lines and what programs do not show, in the middle of a secret, do not hide it: `escapes.rs`.
+//! 6. A secret in base64 or hexadecimal digits is found, wherever in the encoded text it begins: `encoded.rs`.
 //!
-//! Absent: guesses at what looks like a secret, and disguises (base64, one letter a line). What is not known is not found.
+//! Absent: guesses at what looks like a secret, and other disguises (letters in another order, ciphers). What is not known is not found.
 
+mod encoded;
 mod escapes;
 
 use alloc::format;
@@ -43,6 +45,7 @@ impl Redactor {
             let secret = secret.as_ref().trim();
             if secret.len() >= MIN_SECRET_BYTES {
                 forms.extend(spellings(secret));
+                forms.extend(encoded::forms(secret));
             }
             forms.extend(lines(secret).flat_map(spellings));
         }

@@ -2,7 +2,7 @@
 
 mod walls;
 
-pub use walls::{DOORS, Door, Opening, Walls};
+pub use walls::{DOORS, Door, Opening, PlaceMark, Walls};
 
 use crate::conversation::{CallId, ToolCall};
 use crate::hook::HookReport;
@@ -413,7 +413,7 @@ mod tests {
     /// What journals of other versions hold.
     #[test]
     fn a_command_is_kept_with_its_walls_and_read_without() {
-        use super::{Door, Opening, Subject, Walls};
+        use super::{Door, Opening, PlaceMark, Subject, Walls};
         let command = |walls| Subject::Command {
             text: "ls".into(),
             plain: None,
@@ -431,8 +431,17 @@ mod tests {
                 Walls::Opened(Opening {
                     doors: vec![Door::Network, Door::Git, Door::Write("/x".into()), Door::Outside],
                     reason: "r".into(),
+                    places: vec![],
                 }),
                 r#"{"Command":{"text":"ls","plain":null,"walls":{"Opened":{"doors":["Network","Git",{"Write":"/x"},"Outside"],"reason":"r"}}}}"#,
+            ),
+            (
+                Walls::Opened(Opening {
+                    doors: vec![Door::Write("/x".into())],
+                    reason: "r".into(),
+                    places: vec![PlaceMark { device: 1, number: u64::MAX }],
+                }),
+                r#"{"Command":{"text":"ls","plain":null,"walls":{"Opened":{"doors":[{"Write":"/x"}],"reason":"r","places":[{"device":1,"number":18446744073709551615}]}}}}"#,
             ),
         ] {
             let subject = command(walls);

@@ -16,7 +16,7 @@ use crate::model::endpoint::{Endpoint, base_url_variable};
 use crate::model::keys::{self, key_variable, variable};
 use crate::model::provider::{self, connect, is_on_this_machine, shown_url};
 use crate::screen::counted::counted;
-use crate::screen::terminal::{inline, one_line, print};
+use crate::screen::terminal::{inline, one_line, print, shown_path};
 use crate::session::apart;
 use crate::walls::own_programs::{self, Answer};
 use crate::walls::sandbox;
@@ -123,7 +123,7 @@ impl Report {
     /// What of `PATH` lies where the repository or commands could put programs.
     fn left_out(&mut self) {
         for path in self.programs.left_out().to_vec() {
-            let path = path.display();
+            let path = shown_path(&path);
             self.note(&format!(
                 "`{path}` is in PATH, but commands can write to it: the agent starts none of its own programs from there"
             ));
@@ -225,10 +225,10 @@ impl Report {
         };
         match users_config() {
             Ok(user) if path.exists() => {
-                self.good(&format!("configuration {}", path.display()));
+                self.good(&format!("configuration {}", shown_path(&path)));
                 self.entries(&user);
             }
-            Ok(_) => self.note(&format!("no configuration at {}", path.display())),
+            Ok(_) => self.note(&format!("no configuration at {}", shown_path(&path))),
             Err(failure) => self.bad(&failure.message),
         }
     }
@@ -257,10 +257,10 @@ impl Report {
     }
 
     fn directory(&mut self, directory: &Path) {
-        self.good(&format!("works in {}", directory.display()));
+        self.good(&format!("works in {}", shown_path(directory)));
         let config = RepositoryConfig::find(directory);
         for path in &config.paths {
-            self.good(&format!("repository configuration {} (may only tighten)", path.display()));
+            self.good(&format!("repository configuration {} (may only tighten)", shown_path(path)));
         }
         config.broken.iter().chain(&config.refused).for_each(|wrong| self.bad(wrong));
         self.rules(directory, &config);
@@ -291,10 +291,10 @@ impl Report {
         let Some(home) = state_home() else { return };
         let cleared = agent_exec::leftovers::clear(&home.join(crate::LEFTOVERS));
         for path in &cleared.removed {
-            self.note(&format!("removed {}, left by an agent that was killed", path.display()));
+            self.note(&format!("removed {}, left by an agent that was killed", shown_path(path)));
         }
         for (path, why) in &cleared.left {
-            self.note(&format!("{} may be left from an agent that was killed: {why}", path.display()));
+            self.note(&format!("{} may be left from an agent that was killed: {why}", shown_path(path)));
         }
     }
 
@@ -305,13 +305,13 @@ impl Report {
         };
         match file::make_state_home().and_then(|()| tempfile::NamedTempFile::new_in(&home)) {
             Ok(_) => {
-                self.good(&format!("sessions are kept in {}", home.display()));
+                self.good(&format!("sessions are kept in {}", shown_path(&home)));
                 match gc_outlook() {
                     Ok(line) => self.good(&line),
                     Err(failure) => self.bad(&failure.message),
                 }
             }
-            Err(error) => self.bad(&format!("sessions cannot be kept in {}: {error}", home.display())),
+            Err(error) => self.bad(&format!("sessions cannot be kept in {}: {error}", shown_path(&home))),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::hooks::places::{self, Ground};
 use crate::hooks::programs;
 use crate::hooks::trust::{CHANGED, OUTDATED, is_outside, named, store};
 use crate::screen::confirm::confirmed;
-use crate::screen::terminal::{inline, print, say};
+use crate::screen::terminal::{inline, print, say, shown_path};
 use crate::skills::{self, Found, Skill};
 use crate::walls::search_path;
 use agent_hooks::{Place, Standing};
@@ -21,14 +21,14 @@ use std::path::Path;
 pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
     let directory = working_directory(arguments.directory.as_deref())?;
     let root = project::root(&directory);
-    let failed = |error: std::io::Error| Failure::internal(format!("cannot trust {}: {error}", root.display()));
+    let failed = |error: std::io::Error| Failure::internal(format!("cannot trust {}: {error}", shown_path(&root)));
     let store = store()
         .ok_or_else(|| Failure::config("cannot record the trust: there is no home directory; set AGENT_STATE_HOME"))?;
     let place = Place::at(&root).map_err(failed)?;
     if arguments.revoke {
         let was_there = store.revoke(&place).map_err(failed)?;
         let word = if was_there { "no longer trusted" } else { "was not trusted" };
-        say(&format!("agent: {}: {word}", inline(&root.display().to_string())));
+        say(&format!("agent: {}: {word}", shown_path(&root)));
         return Ok(0);
     }
     let config = RepositoryConfig::find(&directory);
@@ -78,12 +78,12 @@ fn describe(
         _ => String::from("not trusted"),
     };
     let would = if standing == Standing::Trusted { "it uses" } else { "if trusted, it would use" };
-    let mut text = format!("{}: {said}\n", inline(&root.display().to_string()));
+    let mut text = format!("{}: {said}\n", shown_path(root));
     let mut programs = formatters::shown(config, root, &search_path::of(root, &user));
     let ground = Ground { directory, user: &user, has_sandbox: true };
     programs.extend(places::shown(config, is_outside, ground));
     let skill =
-        |skill: &Skill| format!("the skill `{}` of {}: {}", skill.name, skill.file.display(), skill.description);
+        |skill: &Skill| format!("the skill `{}` of {}: {}", skill.name, shown_path(&skill.file), skill.description);
     programs.extend(skills.skills.iter().map(skill));
     if programs.is_empty() {
         text.push_str(&format!("{would} none of the repository's hooks, formatters and skills\n"));

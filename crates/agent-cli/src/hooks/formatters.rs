@@ -5,7 +5,7 @@ use crate::config::entries::Named;
 use crate::config::file::{FormatterEntry, UserConfig};
 use crate::config::repository::RepositoryConfig;
 use crate::failure::Failure;
-use crate::screen::terminal::{inline, say};
+use crate::screen::terminal::{inline, say, shown_path};
 use agent_exec::SearchPath;
 use agent_hooks::{FormatterConfig, FormatterInput, SettingsFile, recipes};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn of_user(user: &UserConfig) -> Result<Vec<FormatterConfig>, Failure> {
     let entries = user.formatters.iter().enumerate().map(|(index, entry)| {
         let wrong = |key: &str, why: &str| {
-            let (program, place) = (entry.program.display(), user.places.entry("formatters", index, key));
+            let (program, place) = (shown_path(&entry.program), user.places.entry("formatters", index, key));
             Err(Failure::config(format!("cannot use the formatter `{program}`, {place}: {why}")))
         };
         match () {
@@ -49,7 +49,7 @@ pub(crate) fn confined(
     let (used, left_out): (Vec<_>, Vec<_>) =
         formatters.into_iter().partition(|formatter| has_sandbox || (is_outside && lies_outside(&formatter.program)));
     if !left_out.is_empty() {
-        let programs: Vec<String> = left_out.iter().map(|formatter| formatter.program.display().to_string()).collect();
+        let programs: Vec<String> = left_out.iter().map(|formatter| shown_path(&formatter.program)).collect();
         say(&inline(&format!(
             "agent: not run: the repository's formatters, because there is no sandbox (`agent trust --outside-sandbox` lets those \
              outside the workspace run as you): {}",
@@ -66,12 +66,12 @@ pub(crate) fn shown(config: &RepositoryConfig, root: &Path, programs: &SearchPat
             [] => String::new(),
             names => format!(", with the settings {}", names.join(", ")),
         };
-        format!("{settings}, of {}", named.file.display())
+        format!("{settings}, of {}", shown_path(&named.file))
     });
     let origins = files.chain(std::iter::repeat(String::from(", as the repository configures it")));
     let formatters = of_workspace(config, root, programs).into_iter().zip(origins);
     let shown = formatters.map(|(formatter, origin)| {
-        let program = formatter.program.display().to_string();
+        let program = shown_path(&formatter.program);
         let words: Vec<String> = std::iter::once(program).chain(formatter.arguments).collect();
         format!("the formatter `{}` for {}{origin}", words.join(" "), formatter.extensions.join(", "))
     });

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::hooks::programs::{self, Trust};
 use crate::hooks::reach::Reach;
 use crate::hooks::{self, hook};
+use crate::screen::terminal::shown_path;
 use crate::walls::hidden;
 use crate::walls::search_path;
 use agent_hooks::{Grounds, OnFailure, PinnedScript, Runs, Script, UserHook};
@@ -126,12 +127,12 @@ pub(crate) fn shown(config: &RepositoryConfig, is_outside: bool, ground: Ground<
                 let content = script.content();
                 format!(
                     "it runs as you, outside the sandbox, from a copy of {} as it is now ({content})",
-                    path.display()
+                    shown_path(path)
                 )
             }
             Err(why) => format!("it runs in the sandbox, and does not run without one: {why}"),
         };
-        format!("the hook `{}` at {}, of {}; {place}", entry.command, entry.event, file.display())
+        format!("the hook `{}` at {}, of {}; {place}", entry.command, entry.event, shown_path(file))
     });
     shown.collect()
 }

@@ -161,6 +161,17 @@ pub(crate) fn files(user: &UserConfig) -> Result<Vec<PathBuf>, Failure> {
     named.map(|(name, path)| key_file(name, path)).collect()
 }
 
+/// The keys in files of all entries, also of those that this run does not use: a command could show one all the same. What cannot be read
+/// is shown by nothing. A program is asked for its key only when that is used.
+pub(crate) async fn in_files(settings: &Settings) -> Vec<String> {
+    let files = files(&settings.user).unwrap_or_default();
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let read = move || files.iter().filter_map(|path| given::in_file(path).ok()).collect();
+    apart(read).await.unwrap_or_default()
+}
+
 /// Values that are keys by the user's word, whatever their variables are called.
 pub(crate) fn named(settings: &Settings) -> Vec<String> {
     let user = &settings.user;

@@ -86,7 +86,8 @@ impl Client {
 /// Chooses by flag, configuration, or the only key that is set; a recording takes the place of all of them.
 pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, Failure> {
     if let Tape::Replay(provider, recorded, _) = &settings.tape {
-        let (models, secrets) = (recorded_models(settings, recorded)?, known_secrets(settings));
+        let (models, mut secrets) = (recorded_models(settings, recorded)?, known_secrets(settings));
+        secrets.extend(keys::in_files(settings).await);
         secrets::learn(&secrets);
         let attaching = attaching(settings, None);
         provider.has_pictures(attaching.taken.clone());
@@ -139,6 +140,7 @@ async fn connect_with(
     (config.timeouts, config.wait_settings, config.pictures) = (timeouts, wait_settings(), pictures);
     let key = keys::of(settings, endpoint, &config).await?;
     secrets.extend(key.value.clone());
+    secrets.extend(keys::in_files(settings).await);
     secrets::learn(&secrets);
     let has_key = key.value.is_some();
     (config.api_key, config.key_variable) = (key.value, key.variable);

@@ -8,7 +8,7 @@
 
 use crate::config::settings::Settings;
 use crate::screen::counted::counted;
-use crate::screen::terminal::{inline, say};
+use crate::screen::terminal::{inline, say, shown_path};
 use agent_core::conversation::{Conversation, UserMessage};
 use agent_core::permission::{Decision, Permissions};
 use agent_core::picture::{Head, Picture, PictureFault, look};
@@ -83,7 +83,7 @@ impl Attaching {
     pub(crate) fn to(&self, text: &str, files: &[PathBuf]) -> Result<Pictured, NotAttached> {
         let mut found = Vec::new();
         for file in files {
-            let shown = file.display().to_string();
+            let shown = shown_path(file);
             let file = open(&self.place(&shown)).map_err(|error| wrong(&shown, format!("cannot be read: {error}")))?;
             found.push((shown, file));
         }

@@ -9,7 +9,7 @@ use crate::config::beneath::read_beneath;
 use crate::config::file::{config_home, read_capped};
 use crate::config::project;
 use crate::screen::counted::counted;
-use crate::screen::terminal::{inline, say};
+use crate::screen::terminal::{inline, say, shown_path};
 use agent_core::instructions::{GivenInstructions, Instructions};
 use agent_core::picture::Digest;
 use agent_core::protected::is_instructions;
@@ -39,7 +39,7 @@ pub(crate) fn of(directory: &Path) -> Head {
     for found in &finding.found {
         let own = finding.own.as_ref().filter(|own| **own == found.path);
         let whose = if own.is_some() { "the user" } else { "the project" };
-        text.push_str(&format!("\n\n# Instructions of {whose} ({})\n\n", inline(&found.path)));
+        text.push_str(&format!("\n\n# Instructions of {whose} ({})\n\n", shown_path(Path::new(&found.path))));
         let whole = found.text.trim_end();
         let kept = whole.get(..whole.floor_char_boundary(left)).unwrap_or_default();
         text.push_str(kept);
@@ -141,7 +141,7 @@ impl Finding {
             }
             Ok(_) => false,
             Err(error) => {
-                let shown = inline(&path.display().to_string());
+                let shown = shown_path(path);
                 self.unusable.push((path.to_owned(), format!("cannot read the instructions {shown}: {error}")));
                 true
             }

@@ -9,6 +9,7 @@ mod tool;
 use crate::config::beneath::read_beneath;
 use crate::config::file::config_home;
 use crate::config::project;
+use crate::screen::terminal::shown_path;
 use agent_runner::journal::check_own_target;
 use head::Head;
 use std::collections::BTreeMap;
@@ -68,6 +69,10 @@ struct Search {
     skills: BTreeMap<String, Skill>,
     notes: Vec<String>,
     folders: usize,
+    /// Of all files that were read.
+    bytes: u64,
+    /// Files that were not read because there are too many bytes in all.
+    left_out: usize,
 }
 
 impl Search {
@@ -92,20 +97,22 @@ impl Search {
 
     /// Looks for folders with a `SKILL.md`, by name. What is below such a folder belongs to that skill.
     fn search(&mut self, place: &Path, root: Option<&Path>, depth: usize) {
-        let mut folders: Vec<PathBuf> = fs::read_dir(place)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| path.is_dir())
-            .collect();
+        let mut entries = fs::read_dir(place).into_iter().flatten().flatten();
+        let mut folders: Vec<PathBuf> =
+            entries.by_ref().take(MAX_ENTRIES).map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+        if entries.next().is_some() {
+            self.notes.push(format!("skills: only {MAX_ENTRIES} entries of {} are looked at", shown_path(place)));
+        }
         folders.sort_unstable();
         for folder in folders {
-            self.folders += 1;
-            if self.folders > MAX_FOLDERS {
-                self.notes.push(format!("skills: only {MAX_FOLDERS} folders are searched"));
+            if self.folders == MAX_FOLDERS {
+                let said = format!("skills: only {MAX_FOLDERS} folders are searched");
+                if self.notes.last() != Some(&said) {
+                    self.notes.push(said);
+                }
                 return;
             }
+            self.folders += 1;
             let file = FILES.iter().map(|name| folder.join(name)).find(|file| file.symlink_metadata().is_ok());
             if let Some(file) = file {
                 self.add(&folder, file, root);
@@ -116,7 +123,14 @@ impl Search {
     }
 
     fn add(&mut self, folder: &Path, file: PathBuf, root: Option<&Path>) {
-        let shown = file.display().to_string();
+        let shown = shown_path(&file);
+        // What is too large by itself is said when it is read; a link stands for what it leads to.
+        let bytes = file.metadata().map_or(0, |found| found.len()).min(MAX_BYTES);
+        if self.bytes + bytes > MAX_TOTAL_BYTES {
+            self.left_out += 1;
+            return;
+        }
+        self.bytes += bytes;
         let (head, body) = match read(&file, root) {
             Ok(read) => read,
             Err(why) => return self.notes.push(format!("not a skill: {shown}: {why}")),
@@ -151,13 +165,21 @@ impl Search {
 
     /// A skill hides the one of its name that was there.
     fn keep(&mut self, skill: Skill) {
-        let (name, shown) = (skill.name.clone(), skill.file.display().to_string());
+        let (name, shown) = (skill.name.clone(), shown_path(&skill.file));
         if let Some(hidden) = self.skills.insert(name.clone(), skill) {
-            self.notes.push(format!("the skill `{name}` of {} is hidden by that of {shown}", hidden.file.display()));
+            self.notes.push(format!("the skill `{name}` of {} is hidden by that of {shown}", shown_path(&hidden.file)));
         }
     }
 
-    fn found(self) -> Found {
+    fn found(mut self) -> Found {
+        if self.left_out > 0 {
+            let limit = MAX_TOTAL_BYTES / 1024 / 1024;
+            let left_out = self.left_out;
+            self.notes.push(format!(
+                "skills: {left_out} are left out, because all together have more than {limit} MiB: make their `SKILL.md` shorter, or move \
+                 parts to files beside it"
+            ));
+        }
         Found { skills: self.skills.into_values().collect(), notes: self.notes }
     }
 }
@@ -233,6 +255,10 @@ const MAX_DEPTH: usize = 4;
 const MAX_FOLDERS: usize = 500;
 /// Of a `SKILL.md`.
 const MAX_BYTES: u64 = 64 * 1024;
+/// Of all of a project's, and of all of a user's: they are read whenever a session begins.
+const MAX_TOTAL_BYTES: u64 = 2 * 1024 * 1024;
+/// Of one folder, whatever they are.
+const MAX_ENTRIES: usize = 2_000;
 const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1_024;
 const MAX_COMPATIBILITY: usize = 500;

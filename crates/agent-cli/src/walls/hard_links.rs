@@ -2,7 +2,7 @@
 //!
 //! Package managers such as pnpm and uv make them, to a store that all projects share. No sandbox can hold that, so it is told.
 
-use crate::screen::terminal::{escaped, say};
+use crate::screen::terminal::{escaped, say, shown_path};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn tell(workspace: &Path) {
     let found = find(workspace, MOST_ENTRIES);
     let Some(example) = found.paths.first() else { return };
-    let shown = example.strip_prefix(workspace).unwrap_or(example).display();
+    let shown = shown_path(example.strip_prefix(workspace).unwrap_or(example));
     let many = match (found.paths.len(), found.is_all) {
         (1, true) => String::from("a file here is hard-linked to a file"),
         (count, true) => format!("{count} files here are hard-linked to files"),

@@ -9,6 +9,7 @@ mod places;
 use crate::config::file::{UserConfig, config_home, state_home};
 use crate::failure::Failure;
 use crate::model::keys;
+use crate::screen::terminal::shown_path;
 use places::{BASES, BY_VARIABLE, IN_HOME, SYSTEM};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -43,7 +44,7 @@ pub(crate) fn of(user: &UserConfig, repository: &[PathBuf]) -> Result<Hidden, Fa
     if let Some(path) = asked.iter().find(|path| path.parent().is_none()) {
         return Err(Failure::config(format!(
             "cannot hide `{}` (`sandbox_hidden`): no program runs without it",
-            path.display()
+            shown_path(path)
         )));
     }
     asked.extend(repository.iter().cloned());
@@ -72,7 +73,7 @@ pub(crate) fn copies(directory: &Path, within: &[PathBuf]) -> Vec<PathBuf> {
 /// The paths of a user's setting. `~/` is the home directory.
 pub(crate) fn absolute(key: &str, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let wrong = |path: &Path| {
-        let path = path.display();
+        let path = shown_path(path);
         Failure::config(format!("cannot use `{key}`: `{path}` is neither an absolute path nor begins with `~/`"))
     };
     let one = |path: &PathBuf| {
@@ -93,7 +94,7 @@ pub(crate) fn of_repository(file: &Path, paths: &[PathBuf]) -> Result<Vec<PathBu
         parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
     };
     match paths.iter().find(|path| !is_within(path)) {
-        Some(path) => Err(format!("`{}` is not a path in the repository", path.display())),
+        Some(path) => Err(format!("`{}` is not a path in the repository", shown_path(path))),
         None => Ok(paths.iter().map(|path| root.join(path)).collect()),
     }
 }

@@ -3,6 +3,7 @@
 use super::protected::{GitSettings, links_to, own_places, real_place};
 use crate::config::file::{config_home, state_home};
 use crate::failure::Failure;
+use crate::screen::terminal::shown_path;
 use agent_exec::{Access, Mechanism, MountTable, Policy, Sandbox, leads_into};
 use std::path::{Path, PathBuf};
 
@@ -46,7 +47,7 @@ pub(super) fn protected(workspace: &Path, writable: &[PathBuf]) -> Result<Vec<Pa
             continue;
         }
         std::fs::create_dir_all(&real).map_err(|error| {
-            let shown = real.display();
+            let shown = shown_path(&real);
             Failure::config(format!(
                 "cannot create {shown}: {error}; it lies where commands may write, so it must exist before they run"
             ))
@@ -78,7 +79,7 @@ pub(super) fn not_held(sandbox: &Sandbox, git: &GitSettings) -> Option<String> {
         let hop = own_places().into_iter().find(|path| open.has_link_of(path));
         hop.or_else(|| links().find(|path| open.is_reached_by(path)))
     }?;
-    Some(format!("{} leads into a place where commands may write, and nothing protects it there", found.display()))
+    Some(format!("{} leads into a place where commands may write, and nothing protects it there", shown_path(&found)))
 }
 
 /// A directory that `sandbox_writable` names must not be one of this program's own, or lie in one.
@@ -88,7 +89,7 @@ pub(super) fn check_writable(writable: &[PathBuf]) -> Result<(), Failure> {
     match writable.iter().find(is_own) {
         Some(path) if !own.is_empty() => Err(Failure::config(format!(
             "cannot let commands write {} (`sandbox_writable`): it is in the agent's own directories, which the next session obeys; remove the entry",
-            path.display()
+            shown_path(path)
         ))),
         Some(_) | None => Ok(()),
     }

@@ -5,7 +5,7 @@ use crate::config::file::{UserConfig, make_state_home, state_home};
 use crate::config::options::{Options, Sandbox as Wanted, Seat};
 use crate::config::repository::RepositoryConfig;
 use crate::failure::Failure;
-use crate::screen::terminal::{escaped, print, say};
+use crate::screen::terminal::{escaped, print, say, shown_path};
 use crate::walls::hard_links;
 use crate::walls::hidden::{self, Hidden};
 use crate::walls::own_within;
@@ -107,7 +107,7 @@ fn check_hidden(sandbox: &Sandbox, asked: &[PathBuf]) -> Result<(), Failure> {
         Some(path) => Err(Failure::config(format!(
             "cannot hide {} (`sandbox_hidden`): commands may write there, and {} cannot hide anything in such a place; install \
              bubblewrap or remove the entry",
-            path.display(),
+            shown_path(path),
             sandbox.mechanism().name()
         ))),
         None => Ok(()),

@@ -71,3 +71,4 @@ mod walls;
 mod walls_links;
 mod walls_own;
 mod whose;
+mod write_doors;

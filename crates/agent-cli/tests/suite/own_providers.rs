@@ -68,6 +68,18 @@ fn keys_come_from_files_and_programs_and_are_shown_nowhere() {
         let shown = scratch.ended(&["config", "show", "--provider", "work"]);
         assert!(!shown.assert_code(0).out.contains(KEY));
     }
+    // The key of an entry that is not used is one as well, also where a command encoded it.
+    let encoded = {
+        let mut child = std::process::Command::new("base64");
+        child.args(["-w0", file.to_str().unwrap()]);
+        String::from_utf8(child.output().unwrap().stdout).unwrap()
+    };
+    let other = Model::always(Step::text(format!("I saw {KEY} and {encoded}.")));
+    let more = format!("model = \"m\"\napi_key_file = \"{}\"\n", file.display());
+    let used = entry("other", "openai", &other, "model = \"m\"\napi_key_env = \"-\"\n");
+    scratch.configure(&format!("{used}{}", entry("work", "anthropic", &model, &more)));
+    let ended = run(&scratch, &["--provider", "other"]);
+    assert!(ended.assert_code(0).out.starts_with("I saw [redacted] and [redacted]"), "{ended:#?}");
     // What the server says of the key goes through the same sieve, and the error names where it is.
     let refusing = Model::always(Step::status(401).with_body(format!("{{\"error\":{{\"message\":\"bad {KEY}\"}}}}")));
     let more = format!("model = \"m\"\napi_key_file = \"{}\"", file.display());

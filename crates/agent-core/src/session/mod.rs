@@ -81,7 +81,7 @@ use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Exclusions, Ruling};
 use crate::snapshot::FormatVersion;
-use crate::tool::Effect;
+use crate::tool::{Effect, Opening};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use asked::{Asked, Tickets};
@@ -259,6 +259,12 @@ impl Session {
     pub fn effect(&self, call: &CallId) -> Effect {
         let changes = self.batch.as_ref().is_none_or(|batch| batch.changes(call));
         if changes { Effect::Changes } else { Effect::Reads }
+    }
+
+    /// What of the sandbox a call of [`ExecuteTools`](Action::ExecuteTools) was judged to open. The driver hands that to the tool, too.
+    #[must_use]
+    pub fn opening(&self, call: &CallId) -> Option<&Opening> {
+        self.batch.as_ref()?.opening(call)
     }
 
     /// The session's state.

@@ -18,6 +18,7 @@
 
 use super::arguments::Arguments;
 use super::launch::failed;
+use super::set_bound;
 use crate::limits;
 use crate::sandbox::landlock::{self, Reach};
 use crate::sandbox::mounts::Made;
@@ -36,9 +37,10 @@ use std::process::{Command, ExitCode};
 pub(super) fn run(mut arguments: Arguments) -> ExitCode {
     let read = |arguments: &mut Arguments| {
         let lists = (arguments.list()?, arguments.list()?);
-        Some((lists.0, lists.1, arguments.next()?, arguments.next()?, arguments.next()?))
+        let bound = arguments.next()?;
+        Some((lists.0, lists.1, bound, arguments.next()?, arguments.next()?, arguments.next()?))
     };
-    let Some((mounts, writable, prepared, status, program)) = read(&mut arguments) else {
+    let Some((mounts, writable, bound, prepared, status, program)) = read(&mut arguments) else {
         return failed("the helper was called wrongly");
     };
     // While Landlock does not hold yet, and what leads out of the sandbox is still open.
@@ -55,7 +57,9 @@ pub(super) fn run(mut arguments: Arguments) -> ExitCode {
         return failed(&format!("keep the helper to itself: {error}"));
     }
     let filter = || seccomp::install(seccomp::Surroundings::Namespaces);
-    if let Err(what) = check(&mounts).and_then(|()| confine(&writable)).and_then(|()| filter()) {
+    let hold =
+        || check(&mounts).and_then(|()| confine(&writable)).and_then(|()| set_bound(&bound)).and_then(|()| filter());
+    if let Err(what) = hold() {
         return failed(&what);
     }
     let child = match Command::new(&program).args(arguments.rest()).spawn() {

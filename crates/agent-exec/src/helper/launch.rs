@@ -28,6 +28,8 @@ pub(crate) enum Preparation {
     Landlock {
         /// Whether it has the network.
         network: OsString,
+        /// How much memory each process may have.
+        bound: OsString,
         /// The places that may be written.
         writable: Vec<OsString>,
         /// The places that may be read although they lie in something hidden.
@@ -44,8 +46,8 @@ impl Preparation {
                 line.extend([BUBBLEWRAP.into(), status.clone()]);
                 [outer, inner].into_iter().for_each(|list| put_list(line, list));
             }
-            Self::Landlock { network, writable, readable, hidden } => {
-                line.extend([LANDLOCK.into(), network.clone()]);
+            Self::Landlock { network, bound, writable, readable, hidden } => {
+                line.extend([LANDLOCK.into(), network.clone(), bound.clone()]);
                 [writable, readable, hidden].into_iter().for_each(|list| put_list(line, list));
             }
         }
@@ -58,6 +60,7 @@ impl Preparation {
             }
             LANDLOCK => Self::Landlock {
                 network: arguments.next()?,
+                bound: arguments.next()?,
                 writable: arguments.list()?,
                 readable: arguments.list()?,
                 hidden: arguments.list()?,
@@ -121,7 +124,8 @@ fn prepare(preparation: &Preparation, program: &OsString) -> Result<(Command, Ve
             let status = new_file(status).map_err(|error| format!("make the file for the status: {error}"))?;
             bubblewrapped(outer, inner, program, status)
         }
-        Preparation::Landlock { network, writable, readable, hidden } => {
+        Preparation::Landlock { network, bound, writable, readable, hidden } => {
+            super::set_bound(bound)?;
             let network = match network.to_str() {
                 Some("true") => Network::OfTheMachine,
                 Some("false") => Network::None,

@@ -79,15 +79,17 @@ impl Helper {
     }
 
     /// Its arguments where it starts a program within bubblewrap, after a look at the mounts. Where nothing is named as writable there
-    /// is no Landlock. How far it is prepared, the file for its status and the program follow.
+    /// is no Landlock; where no bound is given there is none on memory. How far it is prepared, the file for its status and the program
+    /// follow.
     #[cfg(target_os = "linux")]
-    pub(crate) fn within(&self, made: &[Made], writable: &[Place]) -> Vec<OsString> {
+    pub(crate) fn within(&self, made: &[Made], writable: &[Place], bound: Option<u64>) -> Vec<OsString> {
         let mut line = self.arguments.clone();
         line.extend([WORD.into(), CONFINE.into()]);
         let mut mounts = Vec::with_capacity(made.len() * Made::ARGUMENTS);
         made.iter().for_each(|made| made.put(&mut mounts));
         arguments::put_list(&mut line, &mounts);
         arguments::put_list(&mut line, &writable.iter().map(Place::to_argument).collect::<Vec<_>>());
+        line.push(bound_argument(bound));
         line
     }
 
@@ -101,6 +103,21 @@ impl Helper {
     pub(crate) fn elsewhere(&self) -> std::io::Result<(PathBuf, &[OsString])> {
         Ok((self.program.canonicalize()?, &self.arguments))
     }
+}
+
+/// A bound as an argument: no number is none.
+pub(crate) fn bound_argument(bound: Option<u64>) -> OsString {
+    bound.map_or_else(|| NO_BOUND.into(), |bytes| bytes.to_string().into())
+}
+
+/// What [`bound_argument`] wrote.
+#[cfg(target_os = "linux")]
+pub(crate) fn set_bound(argument: &OsStr) -> Result<(), String> {
+    if argument == NO_BOUND {
+        return Ok(());
+    }
+    let bytes = argument.to_str().and_then(|text| text.parse().ok()).ok_or("the helper was called wrongly")?;
+    crate::limits::bound(bytes)
 }
 
 /// Does the helper's work when this process was started as a helper, and says with what to end it. Otherwise it does nothing.
@@ -135,6 +152,7 @@ pub fn help_with(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCo
     })
 }
 
+const NO_BOUND: &str = "unbounded";
 /// The first argument of a helper. Users do not type it.
 pub(crate) const WORD: &str = "agent-exec-helper";
 pub(crate) const LAUNCH: &str = "launch";

@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 pub struct Doors {
     /// Whether it has the network of this machine, and what listens there. Sockets with names in the file system stay closed.
     pub network: bool,
-    /// Files and directories that may be written, with what is in them. They are there, and none is hidden or protected.
-    pub writable: Vec<PathBuf>,
+    /// Files and directories that may be written, with what is in them, as they were when that was decided. They are there, and none is
+    /// hidden or protected.
+    pub writable: Vec<Place>,
     /// A protected directory that may be written all the same, but for `sealed`. What is protected and has the same name elsewhere is
     /// hidden meanwhile: what goes on from one to another would obey what a command may have made there.
     pub records: Option<PathBuf>,
@@ -31,6 +32,9 @@ pub enum DoorError {
     /// There is no such file or directory.
     #[error("`{}` does not exist or cannot be seen: name a directory that exists", .0.display())]
     Absent(PathBuf),
+    /// Something else is there than when that was decided.
+    #[error("`{}` is not what was there when the call was looked at: call again, and look at what is there now", .0.display())]
+    Replaced(PathBuf),
     /// It is hidden from commands, or lies on the way to something hidden.
     #[error("`{}` holds, or lies in, what is hidden from commands: name a directory further down", .0.display())]
     Hidden(PathBuf),
@@ -38,7 +42,7 @@ pub enum DoorError {
     #[error("`{}` stays protected from commands", .0.display())]
     Protected(PathBuf),
     /// Landlock takes nothing out of what it gives.
-    #[error("`{}` cannot be opened: without bubblewrap, nothing in it could stay protected", .0.display())]
+    #[error("`{}` cannot be opened: without bubblewrap, what other programs run in it could not stay protected", .0.display())]
     NotSealed(PathBuf),
 }
 
@@ -78,8 +82,13 @@ impl Sandbox {
         let mut hidden = self.0.hidden.now(&mounts);
         hidden.extend(self.0.policy.hidden.iter().cloned());
         let mut opened = Vec::new();
-        for path in &doors.writable {
+        let mut sealed = doors.sealed.clone();
+        for wanted in &doors.writable {
+            let path = &wanted.path;
             let place = there(path)?;
+            if !place.is_same_as(wanted) {
+                return Err(DoorError::Replaced(path.clone()));
+            }
             let touches = |other: &PathBuf| other.starts_with(&place.path) || place.path.starts_with(other);
             if hidden.iter().any(touches) {
                 return Err(DoorError::Hidden(path.clone()));
@@ -87,6 +96,11 @@ impl Sandbox {
             let is_within = |known: &PathBuf| known.canonicalize().is_ok_and(|known| place.path.starts_with(known));
             if Scratch::are_near(&place.path) || self.0.policy.protected.iter().any(is_within) {
                 return Err(DoorError::Protected(path.clone()));
+            }
+            sealed.extend(self.found_in(&place));
+            if self.mechanism() != Mechanism::Bubblewrap && sealed.iter().any(|sealed| is_beneath(sealed, &place.path))
+            {
+                return Err(DoorError::NotSealed(path.clone()));
             }
             opened.push(place);
         }
@@ -97,9 +111,23 @@ impl Sandbox {
             opened.push(there(path)?);
         }
         let network = if doors.network { Network::OfTheMachine } else { Network::None };
-        let (sealed, records) = (doors.sealed.clone(), doors.records.clone());
+        let records = doors.records.clone();
         let difference = Difference { access: None, network, opened, sealed, records };
         Ok(Self(self.0.clone(), Some(difference.into())))
+    }
+
+    /// What other programs act on in a place, which therefore stays as it is.
+    fn found_in(&self, place: &Place) -> Vec<PathBuf> {
+        let Some(by) = self.0.watch.get().filter(|_| place.path.is_dir()) else { return Vec::new() };
+        by.find_in(&place.path).paths.iter().flat_map(|path| by.protects(path)).collect()
+    }
+
+    /// The directories that this command has open, but for records.
+    pub(super) fn opened_directories(&self) -> impl Iterator<Item = &Place> {
+        let difference = self.difference().into_iter();
+        let all = difference.flat_map(|difference| difference.opened.iter().map(|place| (place, &difference.records)));
+        let others = all.filter(|(place, records)| records.as_ref() != Some(&place.path) && place.path.is_dir());
+        others.map(|(place, _)| place)
     }
 
     pub(super) fn difference(&self) -> Option<&Difference> {
@@ -109,6 +137,15 @@ impl Sandbox {
     /// What may be written, by this command.
     pub(super) fn access(&self) -> Access {
         self.difference().and_then(|difference| difference.access).unwrap_or(self.0.policy.access)
+    }
+
+    /// How much memory each of its processes may have: only what nobody was asked about has a bound.
+    pub(super) fn bound(&self) -> Option<u64> {
+        #[cfg(target_os = "linux")]
+        let bound = crate::limits::bound_of_reading();
+        #[cfg(not(target_os = "linux"))]
+        let bound = 0;
+        self.difference().is_some_and(|difference| difference.access == Some(Access::ReadOnly)).then_some(bound)
     }
 
     pub(super) fn network(&self) -> Network {
@@ -135,6 +172,10 @@ impl Sandbox {
         let opened = self.difference().into_iter().flat_map(|difference| &difference.opened);
         of_all.chain(opened).cloned().collect()
     }
+}
+
+fn is_beneath(path: &Path, place: &Path) -> bool {
+    path.starts_with(place) && path != place
 }
 
 /// What is at a path now, whatever links lead there.

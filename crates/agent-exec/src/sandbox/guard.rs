@@ -1,6 +1,7 @@
 //! What is looked at around every command that may write a workspace: what mounts do not hold.
 
 use super::Sandbox;
+use super::besides::{Besides, Within};
 #[cfg(target_os = "linux")]
 use super::kept::Kept;
 #[cfg(not(target_os = "linux"))]
@@ -43,6 +44,12 @@ pub trait Watch: Send + Sync {
         None
     }
 
+    /// The same in a directory outside the workspace, or in one that is usually closed, which a call may write. It is asked when that is
+    /// opened, and around the call.
+    fn find_in(&self, _directory: &Path) -> Within {
+        Within::default()
+    }
+
     /// Tells people what was found, as a sentence. [`Finished::remarks`](crate::Finished::remarks) has it, too.
     fn tell(&self, remark: &str);
 }
@@ -64,7 +71,7 @@ struct Watched {
 
 /// Device, number and birth; for a link its own. A number is given again. Of a file also when it was changed: what is written in place
 /// counts.
-type Identity = (u64, u64, Option<SystemTime>, Option<(i64, i64)>);
+pub(super) type Identity = (u64, u64, Option<SystemTime>, Option<(i64, i64)>);
 
 impl Guard {
     pub(super) fn new(workspace: &Path, kept: &[PathBuf]) -> Self {
@@ -162,7 +169,7 @@ enum Others {
 }
 
 /// What is new or changed, as a sentence.
-fn told(mut new: Vec<String>) -> Option<String> {
+pub(super) fn told(mut new: Vec<String>) -> Option<String> {
     if new.is_empty() {
         return None;
     }
@@ -192,41 +199,57 @@ pub(super) fn named(path: &Path) -> String {
 
 /// A command that runs. Also when nobody waits for its end, what it made is looked at.
 pub(crate) struct Guarded {
-    sandbox: Option<Sandbox>,
+    looks: Option<Looks>,
     /// What was found when it began.
     before: Vec<String>,
+}
+
+/// What is looked at when it has ended.
+struct Looks {
+    sandbox: Sandbox,
+    besides: Option<Besides>,
 }
 
 impl Guarded {
     /// A command is about to begin. What is looked at was looked at before, so this takes milliseconds in the largest workspace.
     pub(crate) fn begin(sandbox: Option<&Sandbox>) -> Self {
-        let sandbox = sandbox.filter(|sandbox| sandbox.guard().is_some()).cloned();
-        let before = sandbox.as_ref().and_then(Sandbox::guard).map(Guard::begin).unwrap_or_default();
-        Self { sandbox, before }
+        let looks = sandbox.map(|sandbox| Looks { sandbox: sandbox.clone(), besides: Besides::begin(sandbox) });
+        let looks = looks.filter(|looks| looks.besides.is_some() || looks.sandbox.guard().is_some());
+        let guard = looks.as_ref().and_then(|looks| looks.sandbox.guard());
+        let before = guard.map(Guard::begin).unwrap_or_default();
+        Self { looks, before }
     }
 
     /// It has ended, and all it started. What there is to say about what it made, as sentences.
     pub(crate) async fn end(mut self) -> Vec<String> {
-        if self.sandbox.is_none() {
+        if self.looks.is_none() {
             return Vec::new();
         }
         let mut remarks = std::mem::take(&mut self.before);
         // Where this is dropped unheard, it is done.
-        let look = move || self.sandbox.take().and_then(|sandbox| sandbox.guard().map(Guard::end)).unwrap_or_default();
+        let look = move || self.looks.take().map(|looks| looks.end()).unwrap_or_default();
         remarks.extend(apart(look).await.unwrap_or_default());
+        remarks
+    }
+}
+
+impl Looks {
+    fn end(&self) -> Vec<String> {
+        let mut remarks = self.sandbox.guard().map(Guard::end).unwrap_or_default();
+        remarks.extend(self.besides.iter().flat_map(Besides::end));
         remarks
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        if let Some(guard) = self.sandbox.as_ref().and_then(Sandbox::guard) {
-            guard.end();
+        if let Some(looks) = &self.looks {
+            looks.end();
         }
     }
 }
 
-fn identified(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Identity> {
+pub(super) fn identified(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Identity> {
     let identity = |path: PathBuf| {
         let status = fs::symlink_metadata(&path).ok()?;
         let changed = (!status.is_dir()).then(|| (status.ctime(), status.ctime_nsec()));

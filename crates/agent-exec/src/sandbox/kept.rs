@@ -9,6 +9,7 @@
 //! the last command ends      the note is dropped: what changes from now on, no command did
 //! ```
 
+use super::guard::named;
 use crate::rename::rename_to_free;
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, ResolveFlags, StatxFlags, chmod, open, openat2, readlinkat, statx, symlinkat,
@@ -129,10 +130,8 @@ impl Kept {
             }
             // What could not be looked at may have been there, and what cannot be now has not come.
             if *before == Was::Unknown || now == Was::Unknown {
-                remarks.push(format!(
-                    "`{}` could not be watched all the time: inspect it before you use it",
-                    path.display()
-                ));
+                remarks
+                    .push(format!("`{}` could not be watched all the time: inspect it before you use it", named(path)));
                 continue;
             }
             if now != Was::Nothing {
@@ -141,7 +140,7 @@ impl Kept {
             if let Was::Link(target) = before
                 && self.link_again(path, target).is_ok()
             {
-                remarks.push(format!("the link `{}` was replaced and has been restored", path.display()));
+                remarks.push(format!("the link `{}` was replaced and has been restored", named(path)));
             }
         }
         remarks
@@ -149,12 +148,12 @@ impl Kept {
 
     /// Gives what lies at a relative path another name, and says so.
     pub(super) fn set_aside(&self, path: &Path) -> String {
-        let shown = path.display();
+        let shown = named(path);
         match self.rename(path) {
             Ok(name) => format!(
                 "`{shown}` was created or replaced while commands ran, which the sandbox forbids: it is now `{}`. If you want it there, \
                  create it outside the sandbox",
-                path.with_file_name(name).display()
+                named(&path.with_file_name(name))
             ),
             Err(error) => format!(
                 "`{shown}` was created or replaced while commands ran, which the sandbox forbids, and could not be renamed ({error}): \

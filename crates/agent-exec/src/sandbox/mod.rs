@@ -17,6 +17,7 @@
 
 mod absences;
 pub(crate) mod attempt;
+mod besides;
 mod bubblewrap;
 #[cfg(target_os = "linux")]
 mod carve;
@@ -46,6 +47,7 @@ use crate::helper::Helper;
 use crate::leads::leads_into;
 use crate::mount_table::MountTable;
 use crate::search_path::SearchPath;
+pub use besides::Within;
 use bubblewrap::Bubblewrap;
 use doors::Difference;
 pub(crate) use doors::Network;
@@ -54,7 +56,7 @@ use guard::Guard;
 pub(crate) use guard::Guarded;
 pub use guard::Watch;
 use hidden::Hidden;
-use place::Place;
+pub use place::Place;
 use placeholder::Placeholder;
 pub(crate) use prepared::Input;
 #[cfg(target_os = "linux")]
@@ -64,7 +66,7 @@ use spellings::Spellings;
 pub(crate) use status_file::StatusFile;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 pub(crate) use unavailable::Refusal;
 pub use unavailable::Unavailable;
 
@@ -158,6 +160,8 @@ struct Parts {
     hidden: Hidden,
     spellings: Spellings,
     guard: Option<Guard>,
+    /// Who finds what other programs act on.
+    watch: OnceLock<Arc<dyn Watch>>,
     /// What the kernel can do besides.
     has_landlock: bool,
     keeps_signals: bool,
@@ -234,6 +238,7 @@ impl Sandbox {
             hidden,
             spellings: Spellings::default(),
             guard,
+            watch: OnceLock::new(),
             #[cfg(target_os = "linux")]
             has_landlock: landlock::available().is_ok(),
             #[cfg(not(target_os = "linux"))]
@@ -260,8 +265,9 @@ impl Sandbox {
     /// The same with somebody who is to hear when commands make what other programs act on; once.
     #[must_use]
     pub fn watched_by(self, watch: Arc<dyn Watch>) -> Self {
+        let watch = self.0.watch.get_or_init(|| watch);
         if let Some(guard) = self.guard() {
-            guard.watch(watch);
+            guard.watch(Arc::clone(watch));
         }
         self
     }

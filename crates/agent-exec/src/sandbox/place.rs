@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// A path without links, and what it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     pub(crate) path: PathBuf,
     device: u64,
     number: u64,
@@ -19,9 +19,43 @@ pub(crate) struct Place {
 
 impl Place {
     /// What is at a path now. Nothing where there is a link, or nothing that can be seen.
-    pub(crate) fn at(path: &Path) -> Option<Self> {
+    #[must_use]
+    pub fn at(path: &Path) -> Option<Self> {
         let status = fs::symlink_metadata(path).ok().filter(|status| !status.is_symlink())?;
         Some(Self { path: path.to_path_buf(), device: status.dev(), number: status.ino() })
+    }
+
+    /// The path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Device and number of what it was.
+    #[must_use]
+    pub const fn mark(&self) -> (u64, u64) {
+        (self.device, self.number)
+    }
+
+    /// The names in the directory that it was; none if it was no directory.
+    ///
+    /// # Errors
+    /// When it cannot be read, or something else is there now.
+    pub fn entries(&self) -> std::io::Result<Vec<OsString>> {
+        use rustix::fs::{Dir, FileType, Mode, OFlags, fstat, open};
+        if !fs::symlink_metadata(&self.path)?.is_dir() {
+            return Ok(Vec::new());
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = open(&self.path, flags, Mode::empty())?;
+        let status = fstat(&directory)?;
+        let is_it = FileType::from_raw_mode(status.st_mode).is_dir()
+            && (status.st_dev, status.st_ino) == (self.device, self.number);
+        if !is_it {
+            return Err(std::io::Error::other("something else is there now"));
+        }
+        let names = Dir::new(directory)?.map(|entry| Ok(OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned()));
+        names.filter(|name| !name.as_ref().is_ok_and(|name| name == "." || name == "..")).collect()
     }
 
     /// A path as what it leads to is going to be there.

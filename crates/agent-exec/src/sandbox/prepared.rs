@@ -13,7 +13,7 @@ use super::scratch::Scratch;
 use super::{Parts, Policy, Refusal, Sandbox, StatusFile, attempt};
 use crate::environment::Environment;
 use crate::helper::launch::{self, Preparation};
-use crate::helper::{Helper, LAUNCH};
+use crate::helper::{Helper, LAUNCH, bound_argument};
 use crate::mount_table::MountTable;
 use crate::search_path::SearchPath;
 use std::ffi::OsString;
@@ -67,7 +67,7 @@ impl Sandbox {
                 }
                 // Without Landlock the helper only looks at the mounts.
                 let writable = if *has_landlock { self.writable_places() } else { Vec::new() };
-                let inner = helper.within(&made, &writable);
+                let inner = helper.within(&made, &writable, self.bound());
                 if let Some(mut command) = self.direct(&options, &inner, status, input) {
                     command.arg(program);
                     return Ok(command);
@@ -86,6 +86,7 @@ impl Sandbox {
                 let shown = self.shown();
                 Preparation::Landlock {
                     network: has_network.to_string().into(),
+                    bound: bound_argument(self.bound()),
                     writable: as_arguments(&self.writable_places()),
                     readable: as_arguments(&readable.chain(named).collect::<Vec<_>>()),
                     hidden: os_strings(hidden.now(&mounts).into_iter().filter(|path| !shown.contains(path)).collect()),

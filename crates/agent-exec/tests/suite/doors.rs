@@ -19,7 +19,8 @@ fn bash(place: &Place, text: &str) -> Command {
 }
 
 fn writing(paths: &[PathBuf]) -> Doors {
-    Doors { writable: paths.to_vec(), ..Doors::default() }
+    let place = |path: &PathBuf| agent_exec::Place::at(&path.canonicalize().unwrap()).unwrap();
+    Doors { writable: paths.iter().map(place).collect(), ..Doors::default() }
 }
 
 #[tokio::test]
@@ -141,8 +142,12 @@ async fn what_is_hidden_protected_or_absent_is_not_opened() {
         for path in ["work/.git", "work/.git/config"] {
             assert!(matches!(refused(path), DoorError::Protected(_)), "{mechanism:?}: {path}");
         }
-        assert!(matches!(refused("outside/none"), DoorError::Absent(_)), "{mechanism:?}");
         fs::create_dir_all(place.path("outside/free")).unwrap();
+        let doors = writing(&[place.path("outside/free")]);
+        fs::rename(place.path("outside/free"), place.path("outside/was")).unwrap();
+        assert!(matches!(sandbox.opened(&doors).unwrap_err(), DoorError::Absent(_)), "{mechanism:?}");
+        fs::create_dir_all(place.path("outside/free")).unwrap();
+        assert!(matches!(sandbox.opened(&doors).unwrap_err(), DoorError::Replaced(_)), "{mechanism:?}");
         assert!(sandbox.opened(&writing(&[place.path("outside/free")])).is_ok(), "control, {mechanism:?}");
     }
 }
@@ -184,5 +189,29 @@ async fn records_can_be_written_and_what_is_sealed_in_them_cannot() {
             assert!(!works(&opened, &place.command(attempt)).await, "{attempt}");
         }
         assert_eq!(fs::read_to_string(git.join("config")).unwrap(), "[core]\n");
+    }
+}
+
+/// Nobody was asked about a reading command. What it takes is for each process by itself; a file that is mapped to be read is not counted.
+#[tokio::test]
+async fn a_reading_command_has_a_bound_on_memory_and_others_have_none() {
+    for (mechanism, place, sandboxed) in everywhere(Access::WorkspaceWrite) {
+        let reading = sandboxed.reading().unwrap();
+        let python = |code: &str| Command {
+            program: "python3".into(),
+            arguments: vec!["-c".into(), code.into()],
+            ..place.command("")
+        };
+        // Nothing of it is written to, so the machine needs no such memory.
+        let taking = python("import mmap; mmap.mmap(-1, 5 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)");
+        assert!(!works(&reading, &taking).await, "{mechanism:?}");
+        assert!(works(&sandboxed, &taking).await, "control, {mechanism:?}");
+        let reserving =
+            python("import mmap; mmap.mmap(-1, 5 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)");
+        assert!(works(&reading, &reserving).await, "{mechanism:?}");
+        let filling = place.command("truncate -s 5G \"$TMPDIR/large\"");
+        assert!(!works(&reading, &filling).await, "{mechanism:?}");
+        assert!(works(&sandboxed, &filling).await, "control, {mechanism:?}");
+        assert!(works(&reading, &place.command("seq 300000 | sort -r | tail -n 1 | grep -x 1")).await, "{mechanism:?}");
     }
 }

@@ -60,6 +60,10 @@ impl RepositoryHooks {
         if let Some((commit, parent)) = done.commit {
             memory.watch.committed(repository, parent.as_deref(), &commit.id);
             report.commit = Some(commit);
+            let wants_signatures = memory.settings.as_ref().is_some_and(|(_, settings)| settings.wants_signatures);
+            if wants_signatures && !std::mem::replace(&mut memory.told_unsigned, true) {
+                report.notes.push(UNSIGNED.to_owned());
+            }
             if repository.is_detached() {
                 report.notes.push("HEAD is detached, so the commit is on no branch".to_owned());
             }
@@ -234,6 +238,8 @@ fn may_pass(error: &CommitError) -> bool {
     }
 }
 
+const UNSIGNED: &str = "commits by the agent are not signed, although `commit.gpgSign` is set: a program that the configuration names would \
+                        run for it. `git rebase --exec 'git commit --amend --no-edit -S' BASE` signs them";
 /// Far more than any program holds the index that does not wait for a person.
 const PATIENCE: Duration = Duration::from_secs(8);
 const FIRST_PAUSE: Duration = Duration::from_millis(20);

@@ -24,18 +24,28 @@ impl Repository {
         let is_meant = |path: &str| !(has_tables && path.starts_with("refs/heads"));
         let all = own.chain(common).filter(|(_, path, _)| is_meant(path));
         let odd = { all }.find_map(|(tree, path, kind)| found_instead(tree, path, kind));
-        odd.or_else(|| self.odd_object_folder())
+        odd.or_else(|| self.odd_folder()).or_else(|| self.odd_shared_index())
     }
 
-    /// Objects are written in folders of two letters.
-    fn odd_object_folder(&self) -> Option<String> {
+    /// What git reads and writes as entries of a folder, whatever their names are: objects in folders of two letters, tables of references,
+    /// the agent's own references.
+    fn odd_folder(&self) -> Option<String> {
         // Git leaves files there, too, when it is stopped. A file system that does not tell kinds says so.
         let leads_out =
             |kind: FileType| !matches!(kind, FileType::Directory | FileType::RegularFile | FileType::Unknown);
-        ["objects", "objects/pack"].into_iter().find_map(|folder| {
-            let odd = self.common.first_that_is(Path::new(folder), leads_out).ok().flatten()?;
-            Some(refused(&self.common, &format!("{folder}/{}", odd.display()), "is neither a file nor a directory"))
+        let common = COMMON_FOLDERS.iter().map(|folder| (&self.common, *folder));
+        let own = OWN_FOLDERS.iter().map(|folder| (&self.own, *folder));
+        { common.chain(own) }.find_map(|(tree, folder)| {
+            let odd = tree.first_that_is(Path::new(folder), leads_out).ok().flatten()?;
+            Some(refused(tree, &format!("{folder}/{}", odd.display()), "is neither a file nor a directory"))
         })
+    }
+
+    /// The part of an index that several have in common, which git reads with it.
+    fn odd_shared_index(&self) -> Option<String> {
+        let names = self.own.names(Path::new("")).ok()?;
+        let shared = names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with("sharedindex."));
+        { shared }.find_map(|name| found_instead(&self.own, name, FileType::RegularFile))
     }
 }
 
@@ -73,6 +83,7 @@ fn most_bytes(path: &str) -> u64 {
         "HEAD" | "commondir" | "gitdir" => REFERENCE_LIMIT_BYTES,
         _ if path.starts_with("refs/") => REFERENCE_LIMIT_BYTES,
         "index" => index_lock::LIMIT_BYTES,
+        _ if path.starts_with("sharedindex.") => index_lock::LIMIT_BYTES,
         // These are mapped and not read, or only added to.
         "packed-refs" | "objects/info/commit-graph" | "objects/pack/multi-pack-index" => u64::MAX,
         _ if path.starts_with("logs/") => u64::MAX,
@@ -113,3 +124,6 @@ const COMMON_FILES: &[&str] = &[
     "info/attributes",
     "info/grafts",
 ];
+/// Folders of which every entry is looked at.
+const COMMON_FOLDERS: &[&str] = &["objects", "objects/pack", "objects/info", "objects/info/commit-graphs", "reftable"];
+const OWN_FOLDERS: &[&str] = &["refs/worktree/agent/turns", "refs/worktree/agent/drafts"];

@@ -171,3 +171,75 @@ fn a_dirty_submodule_runs_nothing() {
     repo.try_git(&["status"]);
     assert!(canary.exists(), "the trap is no trap");
 }
+
+/// Keys of git with a word in their names that programs have. Git's list of its settings says nothing about what they are for.
+#[rustfmt::skip]
+const TELLING: &[&str] = &[
+    "command", "cmd", "program", "editor", "pager", "askpass", "hook", "textconv", "clean", "smudge", "process", "vcs", "fsmonitor", "external",
+    "uploadpack", "receivepack", "helper", "driver", "tunnel", "browser", "viewer", "httpd", "proxy", "filter", "exec", ".path", "smtpserver",
+    "alias", "update",
+];
+/// With such a word, and no program: numbers, choices, names of files that are read.
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    "advice.fetchShowForcedUpdates", "advice.ignoredHook", "advice.pushRefNeedsUpdate", "advice.pushUpdateRejected",
+    "advice.submodulesNotUpdated", "advice.updateSparsePath", "advice.waitingForEditor", "clean.requireForce", "color.pager",
+    "color.status.updated", "column.clean", "commit.cleanup", "commitGraph.maxNewFilters", "completion.commands",
+    "core.fsmonitorHookVersion", "core.logAllRefUpdates", "diff.<driver>.binary", "diff.<driver>.cachetextconv",
+    "diff.<driver>.trustExitCode", "diff.<driver>.wordRegex", "diff.<driver>.xfuncname", "fetch.showForcedUpdates",
+    "fsck.gitmodulesUpdate", "fsmonitor.allowRemote", "fsmonitor.socketDir", "gc.repackFilter", "gc.repackFilterTo", "gitcvs.dbDriver",
+    "http.proxy", "http.proxyAuthMethod", "http.proxySSLCAInfo", "http.proxySSLCert", "http.proxySSLCertPasswordProtected",
+    "http.proxySSLKey", "include.path", "includeIf.<condition>.path", "merge.<driver>.name", "merge.<driver>.recursive",
+    "notes.rewrite.<command>", "rebase.abbreviateCommands", "rebase.rescheduleFailedExec", "rebase.updateRefs",
+    "receive.fsck.gitmodulesUpdate", "receive.shallowUpdate", "receive.updateServerInfo", "remote.<name>.partialclonefilter",
+    "remote.<name>.proxy", "remote.<name>.proxyAuthMethod", "remote.<name>.skipDefaultUpdate", "repack.updateServerInfo",
+    "rerere.autoUpdate", "sendemail.aliasFileType", "sendemail.aliasesFile", "sendemail.smtpServerOption", "sendemail.smtpServerPort",
+    "uploadpack.allowAnySHA1InWant", "uploadpack.allowFilter", "uploadpack.allowReachableSHA1InWant", "uploadpack.allowRefInWant",
+    "uploadpack.allowTipSHA1InWant", "uploadpack.hideRefs", "uploadpack.keepAlive", "uploadpackfilter.<filter>.allow",
+    "uploadpackfilter.allow", "uploadpackfilter.tree.maxDepth",
+];
+
+/// A later git may know more of them; then this test names the new ones.
+#[test]
+fn every_setting_of_git_that_starts_a_program_is_in_the_table() {
+    use agent_types::git_programs::PROGRAMS;
+    let Ok(said) = std::process::Command::new("git").args(["help", "--config"]).output() else { return };
+    let text = String::from_utf8(said.stdout).unwrap();
+    let is_listed = |key: &str| PROGRAMS.iter().any(|setting| setting.key.eq_ignore_ascii_case(key));
+    let tells = |key: &str| TELLING.iter().any(|word| key.to_ascii_lowercase().contains(word));
+    let is_harmless = |key: &str| HARMLESS.iter().any(|known| key.eq_ignore_ascii_case(known));
+    let keys: Vec<&str> = text.lines().filter(|line| line.contains('.') && !line.contains(' ')).collect();
+    let unknown: Vec<&&str> = keys.iter().filter(|key| tells(key) && !is_listed(key) && !is_harmless(key)).collect();
+    assert!(unknown.is_empty(), "start they a program? {unknown:?}");
+    assert!(keys.len() > 500 && keys.iter().filter(|key| is_listed(key)).count() > 30, "git's list is not what it was");
+}
+
+#[test]
+fn a_wish_for_signatures_is_said_once_and_starts_no_program() {
+    let Some(repo) = Repo::new() else { return };
+    let canary = plant(&repo);
+    repo.git(&["config", "gpg.openpgp.program", repo.directory.path().join("trap.sh").to_str().unwrap()]);
+    drop(fs::remove_file(&canary));
+    let agent = repo.agent();
+    let mut said = Vec::new();
+    for text in ["a2\n", "a3\n"] {
+        agent.change("a.rs", Some(text));
+        let report = agent.try_commit(&["a.rs"]).unwrap();
+        assert!(report.commit.is_some(), "{report:?}");
+        said.extend(report.notes.into_iter().filter(|note| note.contains("not signed")));
+    }
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(!canary.exists(), "{}", fs::read_to_string(&canary).unwrap());
+    repo.try_git(&[
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.hooksPath=/dev/null",
+        "commit",
+        "-S",
+        "--allow-empty",
+        "-m",
+        "x",
+    ]);
+    assert!(canary.exists(), "the trap is no trap");
+}

@@ -122,6 +122,11 @@ fn links_and_odd_files_among_gits_own_are_refused() {
         "packed-refs",
         "objects/info/commit-graph",
         "objects/pack/pack-1.idx",
+        "objects/info/packs",
+        "objects/info/commit-graphs/graph-1.graph",
+        "refs/worktree/agent/turns/0000000000001-1",
+        "refs/worktree/agent/drafts/1",
+        "sharedindex.0000",
     ] {
         for pipe in [false, true] {
             let Some(repo) = Repo::new() else { return };

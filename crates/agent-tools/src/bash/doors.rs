@@ -4,15 +4,16 @@
 //! arguments -> doors, as a person is asked about them -> the places of today that they stand for -> the sandbox of this one call
 //! ```
 //!
-//! 1. A path is named as it is, without links, so what a person reads is what is opened; a path that has come to lead elsewhere is refused.
+//! 1. A path is named as it is, without links, so what a person reads is what is opened. What is there when the question is made is known
+//!    by device and number; if something else is there when the call runs, nothing is opened.
 //! 2. Nothing is opened in which other programs find what they run by themselves: no protected name, and no directory of `PATH`.
 //! 3. Git's records are opened to git alone, by sub-commands that record, and without hooks: what a repository's files name does not run
 //!    there.
 
 use crate::plain_commands::Plain;
-use agent_exec::{Doors, Processes};
-use agent_types::protected;
-use agent_types::tool::{Door, Opening};
+use agent_exec::{Doors, Place, Processes};
+use agent_types::tool::{Door, Opening, PlaceMark};
+use agent_types::{git_programs, protected};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fs;
@@ -61,12 +62,13 @@ impl SandboxArguments {
         if self.write.len() > MOST_PATHS {
             return Err(format!("`sandbox.write` may name at most {MOST_PATHS} paths"));
         }
-        let mut doors = Vec::new();
+        let (mut doors, mut places) = (Vec::new(), Vec::new());
         doors.extend(self.network.then_some(Door::Network));
         doors.extend(self.git.then_some(Door::Git));
         for path in &self.write {
-            let path = writable(path, root, processes)?;
-            doors.push(Door::Write(path));
+            let place = writable(path, root, processes)?;
+            doors.push(Door::Write(place.path().to_string_lossy().into_owned()));
+            places.push(mark(&place));
         }
         if self.outside && !doors.is_empty() {
             return Err("`sandbox.outside` opens everything: leave the others out".into());
@@ -78,27 +80,47 @@ impl SandboxArguments {
         if self.git {
             check_git(plain, is_background)?;
         }
-        let opening = Opening { doors, reason: reason.to_owned() };
+        let opening = Opening { doors, reason: reason.to_owned(), places };
         // What cannot be opened is not asked for.
         opened(&opening, root, processes)?;
         Ok(opening)
     }
 }
 
-/// What runs a call with these doors.
+/// The same opening, with the places that were there when a person or a rule decided about it. Names may be redacted in what was decided.
+///
+/// # Errors
+/// That something else was decided about, for the model.
+pub(super) fn decided(opening: &Opening, judged: Option<&Opening>) -> Result<Opening, String> {
+    let words = |opening: &Opening| opening.doors.iter().map(Door::word).collect::<Vec<_>>();
+    let is_same = |judged: &&Opening| words(judged) == words(opening) && judged.places.len() == opening.places.len();
+    let judged = judged.filter(is_same).ok_or("other doors were decided about than this call opens: call again")?;
+    Ok(Opening { places: judged.places.clone(), ..opening.clone() })
+}
+
+/// What runs a call with these doors. A place is opened if it is the one that the opening was made for.
 ///
 /// # Errors
 /// Why it cannot be opened, for the model.
 pub(super) fn opened(opening: &Opening, root: &Path, processes: &Processes) -> Result<Processes, String> {
     let mut doors = Doors::default();
+    let mut places = opening.places.iter();
     for door in &opening.doors {
         match door {
             Door::Outside => return Ok(processes.outside()),
             Door::Network => doors.network = true,
             Door::Write(path) => {
-                let path = PathBuf::from(writable(path, root, processes)?);
-                doors.sealed.extend(entries(&path).filter(|entry| is_sealed_everywhere(entry)));
-                doors.writable.push(path);
+                let place = writable(path, root, processes)?;
+                if places.next() != Some(&mark(&place)) {
+                    return Err(format!(
+                        "`{path}` was replaced after the question about it, so nothing was opened: call again, and another question is made \
+                         about what is there now"
+                    ));
+                }
+                let entries = place.entries().map_err(|error| format!("`{path}` cannot be read: {error}"))?;
+                let entries = entries.into_iter().map(|name| place.path().join(name));
+                doors.sealed.extend(entries.filter(|entry| is_sealed_everywhere(entry)));
+                doors.writable.push(place);
             }
             Door::Git => {
                 let git = repository(root)?;
@@ -117,17 +139,19 @@ pub(super) fn records(opening: &Opening, root: &Path) -> Option<PathBuf> {
 
 /// Git's variables for a call with open doors, or for one that reads: no program of a repository's configuration that it can do without.
 pub(super) fn git_environment(has_records: bool) -> impl Iterator<Item = (String, String)> {
-    let all = SETTINGS.iter().chain(if has_records { OF_RECORDS } else { &[] });
-    let count = ("GIT_CONFIG_COUNT".to_owned(), all.clone().count().to_string());
-    let settings = all.enumerate().flat_map(|(number, (key, value))| {
-        [(format!("GIT_CONFIG_KEY_{number}"), *key), (format!("GIT_CONFIG_VALUE_{number}"), *value)]
+    let of_records = if has_records { OF_RECORDS } else { &[] };
+    let all: Vec<(&str, &str)> = git_programs::values().chain(of_records.iter().copied()).collect();
+    let count = ("GIT_CONFIG_COUNT".to_owned(), all.len().to_string());
+    let settings = all.into_iter().enumerate().flat_map(|(number, (key, value))| {
+        [(format!("GIT_CONFIG_KEY_{number}"), key), (format!("GIT_CONFIG_VALUE_{number}"), value)]
     });
-    let fixed = VARIABLES.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let fixed = VARIABLES.iter().copied().chain(git_programs::variables());
+    let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
     fixed.chain([count]).chain(settings.map(|(name, value)| (name, value.to_owned())))
 }
 
-/// A path that may be written, as it is shown.
-fn writable(given: &str, root: &Path, processes: &Processes) -> Result<String, String> {
+/// A path that may be written, without links, and what is there.
+fn writable(given: &str, root: &Path, processes: &Processes) -> Result<Place, String> {
     let path = Path::new(given);
     let refuse = |why: &str| Err(format!("`{given}` cannot be opened for writing: {why}"));
     if !path.is_absolute() || path.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir)) {
@@ -149,6 +173,11 @@ fn writable(given: &str, root: &Path, processes: &Processes) -> Result<String, S
     if let Some(reason) = protected::reason(text.trim_start_matches('/')) {
         return refuse(&format!("it {reason}"));
     }
+    let is_repository =
+        |folder: &&Path| protected::makes_repository(|name| folder.join(name).symlink_metadata().is_ok());
+    if let Some(folder) = path.ancestors().find(is_repository) {
+        return refuse(&format!("`{}` is git's own data", folder.display()));
+    }
     if protected::is_instructions(&text) {
         return refuse("agents take instructions from it");
     }
@@ -159,7 +188,12 @@ fn writable(given: &str, root: &Path, processes: &Processes) -> Result<String, S
     if programs(processes).any(|programs| touches(&programs)) {
         return refuse("programs on `PATH`, or the agent, lie there");
     }
-    Ok(text.into_owned())
+    Place::at(&path).ok_or_else(|| format!("`{given}` cannot be opened for writing: it was replaced just now"))
+}
+
+const fn mark(place: &Place) -> PlaceMark {
+    let (device, number) = place.mark();
+    PlaceMark { device, number }
 }
 
 /// Where programs are found by their names, and this one is, by the names of the directories and by where they lead.
@@ -205,6 +239,9 @@ fn check_git(plain: Option<&Plain>, is_background: bool) -> Result<(), String> {
     if plain.words().flatten().any(|word| OF_SUBMODULES.iter().any(|option| word.starts_with(option))) {
         return Err("`sandbox.git` does not reach into submodules: leave out options about them".into());
     }
+    if let Some(why) = plain.words().find_map(|words| running_option(words)) {
+        return Err(format!("`sandbox.git`: {why}"));
+    }
     let is_recorder = |name: &String| RECORDERS.contains(&name.as_str());
     let records =
         |words: &[String]| matches!(words, [program, subcommand, ..] if program == "git" && is_recorder(subcommand));
@@ -216,6 +253,39 @@ fn check_git(plain: Option<&Plain>, is_background: bool) -> Result<(), String> {
             RECORDERS.join(", ")
         )),
     }
+}
+
+/// Why a git command cannot have the records: an option of it starts a program.
+fn running_option(words: &[String]) -> Option<&'static str> {
+    let [program, subcommand, arguments @ ..] = words else { return None };
+    if program != "git" {
+        return None;
+    }
+    let has =
+        |is_meant: &dyn Fn(&str) -> bool| arguments.iter().take_while(|word| *word != "--").any(|word| is_meant(word));
+    // Letters may stand together, and long names may be cut.
+    let is_letter =
+        |word: &str, letter: char| !word.starts_with("--") && word.starts_with('-') && word.contains(letter);
+    let is_exec = |word: &str| word.starts_with("--ex") || is_letter(word, 'x');
+    if subcommand == "rebase" && has(&is_exec) {
+        return Some("`--exec` runs commands, and only git writes its records: run them in another call");
+    }
+    let is_signature = |word: &str| word.starts_with("-S") || word.starts_with("--gpg");
+    let is_tags = |word: &str| ["-s", "-u", "--sign", "--local-user"].iter().any(|option| word.starts_with(option));
+    if has(&is_signature)
+        || subcommand == "tag" && has(&is_tags)
+        || subcommand == "push" && has(&|word| word.starts_with("--signed"))
+    {
+        return Some("the keys for signatures are hidden from commands: leave the option out, or ask for `outside`");
+    }
+    None
+}
+
+/// Whether a call makes commits, which a configuration may want signed.
+pub(super) fn makes_commits(plain: &Plain) -> bool {
+    plain.words().any(|words| {
+        matches!(words.as_slice(), [program, subcommand, ..] if program == "git" && COMMITTERS.contains(&&**subcommand))
+    })
 }
 
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
@@ -239,22 +309,13 @@ const RECORDERS: &[&str] = &[
     "add", "branch", "checkout", "cherry-pick", "commit", "fetch", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert", "rm", "stash",
     "switch", "tag",
 ];
+const COMMITTERS: &[&str] = &["commit", "merge", "cherry-pick", "revert", "rebase", "pull"];
 /// The rest of a repository's directory steers git: configuration, hooks, attributes, other working trees, submodules. So does what is
 /// not known.
 #[rustfmt::skip]
 const RECORDS: &[&str] = &[
     "HEAD", "index", "objects", "refs", "logs", "packed-refs", "shallow", "COMMIT_EDITMSG", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "TAG_EDITMSG",
     "AUTO_MERGE", "rebase-merge", "rebase-apply", "sequencer", "gc.log", "lfs",
-];
-/// In the place of a repository's own settings, and of the user's.
-const SETTINGS: &[(&str, &str)] = &[
-    ("core.hooksPath", "/dev/null"),
-    ("core.fsmonitor", "false"),
-    ("core.alternateRefsCommand", "false"),
-    ("commit.gpgSign", "false"),
-    ("tag.gpgSign", "false"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
 ];
 /// Git runs itself in submodules, by their own settings: those that a command has made are obeyed there.
 const OF_RECORDS: &[(&str, &str)] = &[
@@ -269,10 +330,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
     // Another repository on this machine has hooks and settings of its own, which a command may have written, and git obeys them there.
     ("GIT_ALLOW_PROTOCOL", "http:https:git:ssh"),
-    ("GIT_PAGER", "cat"),
-    // What git proposes is taken as it is.
-    ("GIT_EDITOR", "true"),
-    ("GIT_SEQUENCE_EDITOR", "true"),
 ];
 /// What is made up by the kernel, or holds the sockets of services.
 const OF_THE_SYSTEM: &[&str] = &["/proc", "/sys", "/dev", "/run"];

@@ -6,7 +6,7 @@ use agent_tools::{Workspace, standard_tools};
 use agent_types::conversation::{Arguments, CallId, ToolCall};
 use agent_types::permission::{Exclusions, Rule};
 use agent_types::ports::{CancelSignal, ProgressSink, Tool, ToolContext};
-use agent_types::tool::{Effect, Inspection, ToolOutcome, ToolStatus};
+use agent_types::tool::{Effect, Inspection, Opening, ToolOutcome, ToolStatus};
 use async_trait::async_trait;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -89,6 +89,19 @@ impl Bench {
 
     /// The same for a call that was judged to do this.
     pub(crate) async fn call_judged(&self, tool: &str, arguments: Value, effect: Effect) -> ToolOutcome {
+        let judged = self.tool(tool).inspect(&Arguments::parse(&arguments.to_string()).unwrap());
+        let opening = judged.ok().and_then(|found| found.subject.opening().cloned());
+        self.call_decided(tool, arguments, effect, opening).await
+    }
+
+    /// The same for a call about which this was decided.
+    pub(crate) async fn call_decided(
+        &self,
+        tool: &str,
+        arguments: Value,
+        effect: Effect,
+        opening: Option<Opening>,
+    ) -> ToolOutcome {
         let call = ToolCall {
             id: CallId::new("call_1"),
             name: Arc::from(tool),
@@ -100,6 +113,7 @@ impl Bench {
             exclusions: self.exclusions(tool, &call.arguments),
             effect,
             known: Default::default(),
+            opening,
         };
         let foreseen = self.tool(tool).foresee(&call.arguments).filter(|_| self.switch_is_off() && !self.is_restless);
         let outcome = self.tool(tool).run(&call, &context).await;

@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A workspace whose commands run in a sandbox, with a repository in it, a directory beside it and a hidden one.
-struct Walled {
-    bench: Bench,
-    mechanism: Mechanism,
+pub(crate) struct Walled {
+    pub(crate) bench: Bench,
+    pub(crate) mechanism: Mechanism,
 }
 
 /// Every mechanism that works here; says which do not.
 #[expect(clippy::print_stdout, reason = "what was skipped is said")]
-fn everywhere(access: Access) -> Vec<Walled> {
+pub(crate) fn everywhere(access: Access) -> Vec<Walled> {
     let mechanisms = [Mechanism::Bubblewrap, Mechanism::Landlock];
     let made = mechanisms.map(|mechanism| walled(mechanism, access).map_err(|why| println!("skipped: {why}")));
     made.into_iter().flatten().collect()
@@ -67,7 +67,7 @@ fn walled(mechanism: Mechanism, access: Access) -> Result<Walled, String> {
     Ok(Walled { bench, mechanism })
 }
 
-fn git(root: &Path, arguments: &[&str]) -> String {
+pub(crate) fn git(root: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.current_dir(root).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
     let output = command.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
@@ -76,15 +76,15 @@ fn git(root: &Path, arguments: &[&str]) -> String {
 }
 
 impl Walled {
-    fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.bench.root.clone()
     }
 
-    fn base(&self) -> PathBuf {
+    pub(crate) fn base(&self) -> PathBuf {
         self.root().parent().unwrap().to_path_buf()
     }
 
-    fn walls(&self, arguments: &Value) -> Walls {
+    pub(crate) fn walls(&self, arguments: &Value) -> Walls {
         match self.bench.inspect("bash", arguments).unwrap().subject {
             Subject::Command { walls, .. } => walls,
             other => panic!("{other:?}"),
@@ -95,12 +95,12 @@ impl Walled {
         self.bench.inspect("bash", arguments).unwrap().effect
     }
 
-    fn refused(&self, sandbox: &Value, command: &str) -> String {
+    pub(crate) fn refused(&self, sandbox: &Value, command: &str) -> String {
         let arguments = json!({"command": command, "sandbox": sandbox});
         self.bench.inspect("bash", &arguments).map_or_else(|error| error, |found| panic!("{arguments}: {found:?}"))
     }
 
-    async fn run(&self, arguments: Value) -> (ToolStatus, String) {
+    pub(crate) async fn run(&self, arguments: Value) -> (ToolStatus, String) {
         let outcome = self.bench.call("bash", arguments).await;
         (outcome.status, outcome.content)
     }
@@ -109,7 +109,7 @@ impl Walled {
 /// Passes over what the workspace has on the search path.
 const REAL: &str = "PATH=${PATH#*:}";
 
-fn asking(command: &str, door: &Value) -> Value {
+pub(crate) fn asking(command: &str, door: &Value) -> Value {
     let mut sandbox = door.clone();
     sandbox["reason"] = json!("it is needed");
     json!({"command": command, "sandbox": sandbox})

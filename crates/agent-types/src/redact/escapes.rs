@@ -15,7 +15,7 @@ mod controls;
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use controls::{control, is_control, open_control, overstruck};
+use controls::{control, ignored, is_control, open_control, overstruck};
 use core::ops::Range;
 
 /// A text without its escapes. Bytes above ASCII stand for themselves as the characters of these numbers, so that halves of a character are
@@ -50,8 +50,16 @@ impl Unescaped {
     fn shown(&self) -> Option<Self> {
         self.read(|rest| {
             let byte = |at: usize| rest.get(at).map(|(byte, _)| *byte);
-            Some((Value::Nothing, overstruck(byte).or_else(|| control(byte))?))
+            Some((Value::Nothing, overstruck(byte).or_else(|| control(byte)).or_else(|| ignored(byte))?))
         })
+    }
+
+    /// The same on one line; `None` if it is on one.
+    fn joined(&self) -> Option<Self> {
+        if !self.text.contains(ENDS_OF_LINES) {
+            return None;
+        }
+        self.read(|rest| rest.first().filter(|(byte, _)| matches!(byte, b'\n' | b'\r')).map(|_| (Value::Nothing, 1)))
     }
 
     fn read(&self, escape: impl Fn(&[Origin]) -> Option<(Value, usize)>) -> Option<Self> {
@@ -100,19 +108,23 @@ impl Unescaped {
 type Origin = (u8, (usize, usize));
 
 /// Every level of escapes of a text, the plain text not among them; and what a terminal shows of each of these and of the text, whose
-/// escapes are read once more. What it does not show is looked at as well: a link may have a secret in its address.
+/// escapes are read once more. What it does not show is looked at as well: a link may have a secret in its address. Each of them also on
+/// one line: what is wide is broken into lines.
 pub(super) fn levels(text: &str) -> Vec<Unescaped> {
-    if !text.contains(|sign| BEGINNINGS.contains(&sign) || is_control(sign)) {
+    let has_escapes = text.contains(|sign| BEGINNINGS.contains(&sign) || is_control(sign));
+    if !has_escapes && !text.contains(ENDS_OF_LINES) {
         return Vec::new();
     }
     let plain = Unescaped::of(text);
-    let mut all = levels_of(&plain);
+    let mut all = if has_escapes { levels_of(&plain) } else { Vec::new() };
     let shown: Vec<Unescaped> = all.iter().filter_map(Unescaped::shown).collect();
     all.extend(shown);
-    if let Some(plain) = plain.shown() {
+    if let Some(plain) = has_escapes.then(|| plain.shown()).flatten() {
         all.extend(levels_of(&plain));
         all.push(plain);
     }
+    let joined: Vec<Unescaped> = all.iter().chain([&plain]).filter_map(Unescaped::joined).collect();
+    all.extend(joined);
     all
 }
 
@@ -216,6 +228,7 @@ fn number(rest: &[Origin], from: usize, most: usize, radix: u32) -> Option<(u32,
     (count > 0).then_some((value, count))
 }
 
+const ENDS_OF_LINES: [char; 2] = ['\n', '\r'];
 /// What every escape begins with.
 const BEGINNINGS: [char; 3] = ['%', '\\', '&'];
 /// Escapes of escapes: JSON in JSON, a URL in HTML.

@@ -67,7 +67,7 @@ fn escapes_cost_no_more_than_their_length() {
         Redactor::new(["%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%%x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"]);
     for piece in [
         "%61", "%25", "\\", "&#97", "&amp;", "a%", "\x1b", "\x1b[", "\x1b[1;", "\x1b]x", "\u{9b}", "\u{9d}a", "a\x08",
-        "\x08", "\\u001b[",
+        "\x08", "\\u001b[", "a\n", "\r\n", "\u{200b}", "\u{ad}a",
     ] {
         let text = piece.repeat(60_000);
         assert_eq!(redactor.redacted(&text), text);
@@ -110,6 +110,21 @@ fn a_secret_with_what_terminals_act_on_in_it_is_found() {
         "\\e[31m",
         "\\u{1b}[31m",
         "\\\\u001b[1m",
+        "\n",
+        "\r\n",
+        "\u{1b}[0m\r\n",
+        "\\n",
+        "\\r\\n",
+        "\u{ad}",
+        "\u{200b}",
+        "\u{200d}\u{2060}",
+        "\u{feff}",
+        "\u{fe0f}",
+        "\u{e0041}",
+        "\u{1d173}",
+        "\\u200b",
+        "&#8203;",
+        "%E2%80%8B",
     ] {
         for (at, _) in secret.char_indices().skip(1) {
             let split = [&secret[..at], control, &secret[at..]].concat();
@@ -144,7 +159,8 @@ fn a_secret_with_what_terminals_act_on_in_it_is_found() {
         "a\x1b]0;t",
         "\x1b",
         "_",
-        "sk-live/\n0123456789",
+        "sk-live/\n\n012345678",
+        "sk-live/ \n 0123456789",
         "\u{c2}\u{a0}\u{85}",
     ] {
         assert_eq!(redactor.redacted(text), text, "{text:?}");
@@ -226,7 +242,54 @@ fn json_is_read_for_it() {
 #[test]
 fn what_may_be_a_beginning_is_not_settled() {
     let redactor = Redactor::new(["sk-123456"]);
-    for (text, settled) in [("abc", 3), ("abc sk-1", 4), ("abc s", 4), ("sk-123456", 9), ("x sk-123456s", 11)] {
+    for (text, settled) in [
+        ("ab!", 3),
+        ("ab! sk-1", 4),
+        ("ab! s", 4),
+        ("ab! c2st", 4),
+        ("ab! 736b", 4),
+        ("sk-123456", 9),
+        ("x sk-123456s", 11),
+    ] {
         assert_eq!(redactor.settled_bytes(text), settled, "{text}");
     }
+}
+
+/// Whatever stands before it in what was encoded, and however the encoded text is broken into lines.
+#[test]
+fn a_secret_in_base64_or_hexadecimal_digits_is_found() {
+    use std::process::{Command, Stdio};
+    let secret = "sk-live_0123456789?>~abc";
+    let redactor = Redactor::new([secret]);
+    let run = |program: &[&str], input: &str| {
+        let mut child = Command::new(program[0]);
+        child.args(&program[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = child.spawn().ok()?;
+        std::io::Write::write_all(&mut child.stdin.take()?, input.as_bytes()).ok()?;
+        String::from_utf8(child.wait_with_output().ok()?.stdout).ok()
+    };
+    for before in ["", "a", "ab", "abc", "user:"] {
+        for behind in ["", "x", "xy", "xyz"] {
+            let input = [before, secret, behind].concat();
+            for program in [
+                &["base64", "-w0"][..],
+                &["base64", "-w10"],
+                &["basenc", "--base64url", "-w0"],
+                &["basenc", "--base16", "-w0"],
+                &["od", "-An", "-v", "-w999", "-tx1"],
+            ] {
+                let Some(encoded) = run(program, &input) else { continue };
+                let encoded = if program[0] == "od" { encoded.replace(' ', "") } else { encoded };
+                let clean = redactor.redacted(&encoded);
+                assert!(clean.contains(REDACTED), "{before:?} {behind:?} {program:?}: {encoded} {clean}");
+                // Of the first and last byte some bits may stay; never a run that tells of the secret.
+                let left: usize = clean.replace(REDACTED, "").trim().len();
+                let most = (before.len() + behind.len()) * 2 + 6;
+                assert!(left <= most, "{before:?} {behind:?} {program:?}: {clean}");
+            }
+        }
+    }
+    // The control: another secret of the same length is a text like any other.
+    let other = run(&["base64", "-w0"], "sk-live_9876543210?>~abc").unwrap_or_default();
+    assert_eq!(redactor.redacted(&other), other);
 }

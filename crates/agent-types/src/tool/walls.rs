@@ -38,6 +38,19 @@ pub struct Opening {
     pub doors: Vec<Door>,
     /// Why, for the person who is asked, in the words of who asks.
     pub reason: String,
+    /// What was at the paths of the doors for writing when the question was made, in their order: what is at such a path later is not
+    /// opened if it is something else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<PlaceMark>,
+}
+
+/// What tells a file or directory from another one at the same path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceMark {
+    /// The device.
+    pub device: u64,
+    /// The number on the device.
+    pub number: u64,
 }
 
 /// A part of the sandbox that can be opened for one call.
@@ -123,7 +136,7 @@ mod tests {
 
     #[test]
     fn an_allow_rule_opens_what_it_names_and_no_path() {
-        let opening = |doors: Vec<Door>| Opening { doors, reason: String::new() };
+        let opening = |doors: Vec<Door>| Opening { doors, reason: String::new(), places: Vec::new() };
         assert!(opening(vec![Door::Network]).is_within(&["network"]), "control");
         assert!(opening(vec![Door::Network]).is_within(&["git", "network"]));
         assert!(!opening(vec![Door::Network, Door::Git]).is_within(&["network"]));
@@ -134,7 +147,7 @@ mod tests {
 
     #[test]
     fn outside_every_door_is_open() {
-        let opening = |door| Opening { doors: vec![door], reason: String::new() };
+        let opening = |door| Opening { doors: vec![door], reason: String::new(), places: Vec::new() };
         for word in DOORS {
             assert!(opening(Door::Outside).may_open(word), "{word}");
         }

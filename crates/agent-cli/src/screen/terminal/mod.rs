@@ -21,6 +21,7 @@ use live::write;
 use queue::Kind;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 pub(crate) use live::{Region, Shown, show, size};
@@ -119,6 +120,12 @@ fn joins(before: Option<char>, c: char, next: Option<char>) -> bool {
 /// A text as part of a line: line breaks in it are visible, so that it cannot pass for a line of its own.
 pub(crate) fn inline(text: &str) -> String {
     escaped(text).replace('\n', "\\n").replace('\t', " ")
+}
+
+/// A path as part of a line: who made a file chose its name, and a name with a line break in it must not begin a row that looks like the
+/// program's.
+pub(crate) fn shown_path(path: &Path) -> String {
+    inline(&path.display().to_string())
 }
 
 /// A line to be judged by a person: nothing in it is invisible, passes for a blank, or stands further away than a screen is wide.

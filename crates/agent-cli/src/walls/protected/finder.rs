@@ -33,6 +33,14 @@ pub(super) enum Kind {
 }
 
 impl Find {
+    /// By what it is told, and set aside: a repository is one by its `HEAD`.
+    pub(super) fn told(self) -> PathBuf {
+        match self.kind {
+            Kind::Repository => self.path.join("HEAD"),
+            Kind::Named | Kind::Parent => self.path,
+        }
+    }
+
     /// What is to be kept from commands.
     pub(super) fn protected(&self, workspace: &Path) -> Vec<PathBuf> {
         match self.kind {
@@ -187,7 +195,7 @@ impl Finder {
                 seen.parents.push(name);
             }
         }
-        seen.is_repository = repositories::is_repository(|name| of_git.iter().any(|found| found == name));
+        seen.is_repository = protected::makes_repository(|name| of_git.iter().any(|found| found == name));
         Some(seen)
     }
 }

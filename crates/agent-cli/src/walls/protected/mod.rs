@@ -19,9 +19,9 @@ pub(crate) use hard_names::other_names;
 pub(crate) use settings::{GitSettings, git_settings};
 
 use crate::config::file::{config_home, state_home};
-use crate::screen::terminal::{escaped, say};
+use crate::screen::terminal::{escaped, say, shown_path};
 use agent_core::protected::{is_instructions, is_same_name, names_in};
-use agent_exec::{SearchPath, Watch};
+use agent_exec::{SearchPath, Watch, Within};
 use finder::{Find, Finder, Kind};
 use links::Linked;
 use std::collections::BTreeSet;
@@ -188,17 +188,20 @@ impl Watch for Later {
         *self.links.lock().unwrap_or_else(PoisonError::into_inner) = found.linked.kept;
         let finds =
             found.finds.into_iter().chain(found.linked.finds).filter(|find| find.path.starts_with(&self.workspace));
-        // A repository is one by its `HEAD`: that is what is told, and set aside.
-        let told = |find: Find| match find.kind {
-            Kind::Repository => find.path.join(HEAD),
-            Kind::Named | Kind::Parent => find.path,
-        };
-        finds.map(told).chain(self.named.iter().filter(|path| path.symlink_metadata().is_ok()).cloned()).collect()
+        finds.map(Find::told).chain(self.named.iter().filter(|path| path.symlink_metadata().is_ok()).cloned()).collect()
     }
 
     fn unsearched(&self) -> Option<String> {
         let unsearched = self.unsearched.lock().unwrap_or_else(PoisonError::into_inner);
         not_searched(&self.workspace, &unsearched)
+    }
+
+    fn find_in(&self, directory: &Path) -> Within {
+        let found = Finder::new(directory).find();
+        let finds = found.finds.into_iter().chain(found.linked.finds).filter(|find| find.path.starts_with(directory));
+        let first = found.unsearched.first().map(|first| shown_path(first));
+        let unsearched = first.map(|first| not_searched_at(&first, found.unsearched.len()));
+        Within { paths: finds.map(Find::told).collect(), unsearched }
     }
 
     fn protects(&self, path: &Path) -> Vec<PathBuf> {
@@ -245,12 +248,16 @@ impl Later {
 /// Where a walk did not come, as a sentence.
 fn not_searched(workspace: &Path, unsearched: &[PathBuf]) -> Option<String> {
     let first = unsearched.first()?;
-    let shown = first.strip_prefix(workspace).unwrap_or(first).display();
-    let more = match unsearched.len() {
+    let shown = shown_path(first.strip_prefix(workspace).unwrap_or(first));
+    Some(not_searched_at(&shown, unsearched.len()))
+}
+
+fn not_searched_at(shown: &str, count: usize) -> String {
+    let more = match count {
         1 => String::new(),
         count => format!(" and {} other directories", count - 1),
     };
-    Some(format!("`{shown}`{more} and everything below were not searched for repositories and hooks"))
+    format!("`{shown}`{more} and everything below were not searched for repositories and hooks")
 }
 
 fn is_named(path: &Path, name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Git directories, by whatever name and in whatever place, and where `.git` files lead.
 
 use crate::config::file::read_capped;
+use crate::screen::terminal::shown_path;
 use crate::walls::own_programs::{Answer, ask};
 use agent_exec::SearchPath;
 use std::ffi::OsStr;
@@ -23,11 +24,6 @@ pub(super) fn led_to(dot_git: &Path) -> Vec<PathBuf> {
         found.extend(git_dir.join(text.trim()).canonicalize());
     }
     found
-}
-
-/// Whether the names in a directory make a repository of it: git looks for these three.
-pub(super) fn is_repository(has: impl Fn(&str) -> bool) -> bool {
-    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 /// What of a repository that is the workspace itself is protected: it cannot be as a whole.
@@ -65,7 +61,7 @@ pub(super) fn odd_part(git_dir: &Path) -> Option<String> {
             true => format!("has {} bytes, but the limit is {most_bytes}", found.len()),
             false => "is not a regular file".to_owned(),
         };
-        Some(format!("`{}` {why}", file.display()))
+        Some(format!("`{}` {why}", shown_path(&file)))
     })
 }
 

@@ -10,7 +10,10 @@ fn walled(text: &str, walls: Walls) -> Inspection {
 }
 
 fn opened(text: &str, doors: &[Door]) -> Inspection {
-    walled(text, Walls::Opened(Opening { doors: doors.to_vec(), reason: "to get new commits".to_string() }))
+    walled(
+        text,
+        Walls::Opened(Opening { doors: doors.to_vec(), reason: "to get new commits".to_string(), places: Vec::new() }),
+    )
 }
 
 fn reading(text: &str) -> Inspection {

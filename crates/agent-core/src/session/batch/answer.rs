@@ -6,7 +6,7 @@
 use super::{Batch, Counts, Denial, Ended, OpenCall, Status, denied};
 use crate::conversation::CallId;
 use crate::permission::{ApprovalAnswer, ApprovalScope, Basis, Decision, Permissions, Rule, RuleSource, Ruling};
-use crate::tool::{CallFacts, Effect, Finding, Inspection};
+use crate::tool::{CallFacts, Effect, Finding, Inspection, Opening};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
@@ -105,6 +105,11 @@ impl Batch {
             // Nothing but an allowing answer is judged to run.
             (Judged::Runs(_), ApprovalAnswer::Deny { .. } | ApprovalAnswer::Nobody) => Approved::default(),
         }
+    }
+
+    /// What of the sandbox this call, which runs, opens.
+    pub(in crate::session) fn opening(&self, call: &CallId) -> Option<&Opening> {
+        self.open(call)?.subject.opening()
     }
 
     /// Whether any call is cleared that the policy still lets run.

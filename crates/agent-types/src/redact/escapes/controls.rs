@@ -5,11 +5,15 @@
 //! 3. Any other control character counts for nothing by itself. Tabs and ends of lines are text.
 //! 4. A quotation mark is in no sequence. So what is found in JSON never goes beyond the end of a string.
 //!
+//! 5. A code point that Unicode has programs ignore (a soft hyphen, a zero-width space) counts for nothing.
+//!
 //! A sequence that is not whole is only its first sign, so every byte is looked at a bounded number of times.
+
+use crate::protected::folded::is_invisible;
 
 /// Whether a character is for terminals, and no text.
 pub(super) const fn is_control(sign: char) -> bool {
-    matches!(sign, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
+    is_invisible(sign) || matches!(sign, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
 }
 
 /// The length of the letter and the backspace that are at the beginning.
@@ -23,6 +27,22 @@ pub(super) fn overstruck(byte: impl Fn(usize) -> Option<u8>) -> Option<usize> {
         0x80..0xc0 => return None,
     };
     (byte(length)? == BACKSPACE).then_some(length + 1)
+}
+
+/// The length of the code point at the beginning that programs ignore.
+pub(super) fn ignored(byte: impl Fn(usize) -> Option<u8>) -> Option<usize> {
+    let length = match byte(0)? {
+        0xc2 | 0xcd | 0xd8 => 2,
+        0xe1..=0xe3 | 0xef => 3,
+        0xf0 | 0xf3 => 4,
+        _ => return None,
+    };
+    let mut bytes = [0; 4];
+    for (at, place) in bytes.iter_mut().enumerate().take(length) {
+        *place = byte(at)?;
+    }
+    let sign = core::str::from_utf8(bytes.get(..length)?).ok()?.chars().next()?;
+    is_invisible(sign).then_some(length)
 }
 
 /// The length of the control character or sequence at the beginning.

@@ -17,9 +17,9 @@ mod words;
 use super::{links, repositories};
 use crate::config::file::{config_home, read_capped, state_home};
 use crate::config::project;
-use crate::screen::terminal::{escaped, say};
+use crate::screen::terminal::{escaped, say, shown_path};
 use crate::walls::own_programs::{Answer, ask_with};
-use agent_core::protected;
+use agent_core::protected::{self, makes_repository};
 use agent_exec::SearchPath;
 use std::collections::BTreeSet;
 use std::fs;
@@ -349,14 +349,14 @@ impl<'a> Collected<'a> {
         }
         if self.unasked.len() < MOST_SHOWN {
             let unknown = "it is unknown which files of the workspace git runs as hooks or includes";
-            self.notes.push(format!("{unknown}: in {}: {why}", root.display()));
+            self.notes.push(format!("{unknown}: in {}: {why}", shown_path(root)));
         }
         self.unasked.push(root.to_path_buf());
     }
 
     /// All of it, and what is to be said. The configuration of these repositories was not asked for.
     fn done(mut self, not_asked: &[&PathBuf]) -> (GitSettings, Vec<String>) {
-        let shown = |path: &Path| path.strip_prefix(self.workspace).unwrap_or(path).display().to_string();
+        let shown = |path: &Path| shown_path(path.strip_prefix(self.workspace).unwrap_or(path));
         for (key, directory) in &self.whole {
             let directory = shown(directory);
             self.notes.push(format!(
@@ -432,7 +432,7 @@ fn entries(list: &str, root: &Path) -> Vec<Entry> {
 /// The `hooks` of a bare repository are protected with it.
 fn is_part_of_repository(hooks: &Path) -> bool {
     let folder = hooks.parent().unwrap_or(hooks);
-    hooks.ends_with("hooks") && repositories::is_repository(|name| folder.join(name).exists())
+    hooks.ends_with("hooks") && makes_repository(|name| folder.join(name).exists())
 }
 
 /// For all questions together: a session that begins is not held up by what lies in a workspace.
