@@ -71,7 +71,7 @@ impl Performer {
                     self.show(Notice::ToolStarted(call.clone()));
                     let progress = Progress::new(ticket, call.id.clone(), &self.redactor, self.inbox.clone());
                     let (toolbox, judged) =
-                        (self.toolbox.clone(), (session.exclusions(&call.id), session.effect(&call.id)));
+                        (self.toolbox.clone(), (session.exclusions(&call.id), session.judged(&call.id)));
                     let (hook, width, stop) = (hook.clone(), width.clone(), stop.clone());
                     self.tasks.spawn(tool_calls::run(toolbox, hook, call, judged, progress, width, stop));
                 }

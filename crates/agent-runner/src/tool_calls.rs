@@ -8,7 +8,7 @@ use agent_core::conversation::ToolCall;
 use agent_core::permission::Exclusions;
 use agent_core::ports::{Tool, ToolContext};
 use agent_core::session::{Event, Ticket};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, ToolOutcome, ToolSpec};
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, ToolOutcome, ToolSpec};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -131,20 +131,21 @@ pub(crate) async fn run(
     toolbox: Arc<Toolbox>,
     hook: Verdicts,
     call: ToolCall,
-    (exclusions, effect): (Exclusions, Effect),
+    (exclusions, judged): (Exclusions, Inspection),
     progress: Progress,
     width: Arc<Semaphore>,
     stop: CancellationToken,
 ) {
     let progress = Arc::new(progress);
-    let context = ToolContext { progress: progress.clone(), cancel: Arc::new(Stop(stop.clone())), exclusions, effect };
+    let cancel = Arc::new(Stop(stop.clone()));
+    let context = ToolContext { progress: progress.clone(), cancel, exclusions, effect: judged.effect };
     let work = async {
         let _room = tokio::select! {
             biased;
             () = stop.cancelled() => return ToolOutcome::interrupted("stopped by the user before it started"),
             room = width.acquire() => room,
         };
-        if let Err(why) = hook.begin(&call).await {
+        if let Err(why) = hook.begin(&call, &judged).await {
             return ToolOutcome::not_run(why);
         }
         match toolbox.find(&call.name) {
