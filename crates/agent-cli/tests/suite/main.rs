@@ -69,3 +69,4 @@ mod walls;
 mod walls_links;
 mod walls_own;
 mod whose;
+mod widths;
