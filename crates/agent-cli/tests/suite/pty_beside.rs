@@ -116,8 +116,27 @@ fn a_model_that_repeats_itself_is_warned_and_then_stopped() {
     assert_eq!(requests.len(), 6);
     let warned = |at: usize| requests[at].body["messages"].to_string().contains("gave the same result 3 times");
     assert!(!warned(2) && warned(3), "after the third");
+    running.write("/more\r");
+    running.wait_for("12 times in a row");
+    running.wait_for_screen(|screen| screen.contains("\n>\n"));
+    assert_eq!(model.requests().len(), 18, "the work goes on without a message, and the count begins anew");
     running.write("\x04");
     running.end();
+}
+
+#[test]
+fn a_raise_of_limits_that_held_nothing_back_says_what_to_do() {
+    let scratch = Scratch::repository();
+    let model = Model::script([Step::text("Done.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    at_rest_after(&running, "Done.");
+    running.write("/more\r");
+    running.wait_for("none of them held work back: write what to do next");
+    running.write("\x04");
+    running.end().assert_code(0);
+    assert_eq!(model.requests().len(), 1);
 }
 
 /// Also what answers the question behind the command: it was typed before that was there.
