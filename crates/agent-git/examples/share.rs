@@ -69,7 +69,7 @@ fn batch(hooks: &RepositoryHooks, project: &Path, paths: &[String], round: usize
     let inspection = Inspection { effect: Effect::Changes, subject: Subject::Paths(paths.to_vec()) };
     let begun = Instant::now();
     wait(hooks.before_tool(&call, &inspection));
-    wait(hooks.tool_begins(&call));
+    wait(hooks.tool_begins(&call, &inspection));
     let mut taken = begun.elapsed();
     paths.iter().for_each(|path| fs::write(project.join(path), format!("{path} in round {round}\n")).unwrap());
     let changes = Changes { paths: paths.to_vec(), intent: "Change files".to_owned(), ..Changes::default() };

@@ -361,8 +361,8 @@ impl Hook for RepositoryHooks {
         HookVerdict::None
     }
 
-    async fn tool_begins(&self, call: &ToolCall) {
-        self.keep_before(call);
+    async fn tool_begins(&self, call: &ToolCall, judged: &Inspection) {
+        self.keep_before(call, judged);
     }
 
     async fn check_git(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! before_tool   remembers, in memory, how the files are that a call would change   (no process)
-//! tool_begins   the call is permitted and runs: keeps it for undo                   (no process)
+//! tool_begins   the call is permitted and runs: keeps it for undo                   (no process; looks, if another program announced it)
 //! check_git     new commits? is formatting or committing due?                      (no process unless HEAD moved)
 //! format        what the host gives as Formatting, on files as the agent left them  (what that runs)
 //! commit        exactly what the agent changed, as one commit                      (git plumbing)

@@ -130,10 +130,10 @@ impl Verdicts {
     ///
     /// # Errors
     /// Why it must not run after all: what the hook would have kept of the state before the call is lost.
-    pub(crate) async fn begin(&self, call: &ToolCall) -> Result<(), String> {
+    pub(crate) async fn begin(&self, call: &ToolCall, judged: &Inspection) -> Result<(), String> {
         tokio::select! {
             biased;
-            told = AssertUnwindSafe(self.hook.tool_begins(call)).catch_unwind() => {
+            told = AssertUnwindSafe(self.hook.tool_begins(call, judged)).catch_unwind() => {
                 told.map_err(|_| String::from("not run: the hook failed before the call began"))
             }
             () = self.clock.sleep_ms(self.timeout_ms) => {

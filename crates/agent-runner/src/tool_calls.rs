@@ -9,7 +9,7 @@ use agent_core::instructions::KnownInstructions;
 use agent_core::permission::Exclusions;
 use agent_core::ports::{Tool, ToolContext};
 use agent_core::session::{Event, Session, Ticket};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Opening, ToolOutcome, ToolSpec};
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Opening, ToolOutcome, ToolSpec};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -129,7 +129,7 @@ fn inspected(toolbox: &Toolbox, call: ToolCall) -> CallFacts {
 /// What the session decided about a call that runs, for its tool.
 pub(crate) struct Judged {
     exclusions: Exclusions,
-    effect: Effect,
+    judged: Inspection,
     opening: Option<Opening>,
     known: KnownInstructions,
 }
@@ -138,9 +138,9 @@ impl Judged {
     pub(crate) fn of(session: &Session, call: &CallId) -> Self {
         Self {
             exclusions: session.exclusions(call),
-            effect: session.effect(call),
+            judged: session.judged(call),
             opening: session.opening(call).cloned(),
-            known: session.known_instructions().clone(),
+            known: session.known_instructions(),
         }
     }
 }
@@ -157,8 +157,9 @@ pub(crate) async fn run(
     stop: CancellationToken,
 ) {
     let progress = Arc::new(progress);
-    let Judged { exclusions, effect, opening, known } = judged;
+    let Judged { exclusions, judged, opening, known } = judged;
     let cancel = Arc::new(Stop(stop.clone()));
+    let effect = judged.effect;
     let context = ToolContext { progress: progress.clone(), cancel, exclusions, effect, opening, known };
     let work = async {
         let _room = tokio::select! {
@@ -166,7 +167,7 @@ pub(crate) async fn run(
             () = stop.cancelled() => return ToolOutcome::interrupted("stopped by the user before it started"),
             room = width.acquire() => room,
         };
-        if let Err(why) = hook.begin(&call).await {
+        if let Err(why) = hook.begin(&call, &judged).await {
             return ToolOutcome::not_run(why);
         }
         match toolbox.find(&call.name) {

@@ -118,7 +118,7 @@ impl Hook for RecordingHook {
         }
     }
 
-    async fn tool_begins(&self, call: &ToolCall) {
+    async fn tool_begins(&self, call: &ToolCall, _judged: &Inspection) {
         self.calls.push(HookCall::ToolBegins(call.clone()));
     }
 

@@ -140,8 +140,9 @@ pub trait Hook: Send + Sync {
     }
 
     /// A call was permitted and runs now. What a hook keeps of the state before a call leaves the program's memory here at the earliest: a
-    /// call that was denied leaves nothing. The arguments are those of the last [`before_tool`](Self::before_tool) for this call.
-    async fn tool_begins(&self, _call: &ToolCall) {}
+    /// call that was denied leaves nothing. The arguments are those of the last [`before_tool`](Self::before_tool) for this call, if this
+    /// program asked for a verdict: where the session was resumed in between, another one did. `judged` is what the call was found to do.
+    async fn tool_begins(&self, _call: &ToolCall, _judged: &Inspection) {}
 
     /// Looks at the repository: new commits, and whether formatting or committing is due.
     async fn check_git(&self, _changes: &Changes, _cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {

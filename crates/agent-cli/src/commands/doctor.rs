@@ -250,7 +250,8 @@ impl Report {
         let (Ok(user), Ok(tool_names)) = (users_config(), rule_patterns::tool_names(directory)) else { return };
         let said = |rules: &[Rule], source| rules.iter().cloned().map(|rule| rule.said_by(source)).collect::<Vec<_>>();
         let deny = [said(&user.deny, RuleSource::User), said(&repository.deny, RuleSource::Repository)].concat();
-        let permissions = Permissions { deny, allow: said(&user.allow, RuleSource::User), ..Permissions::default() };
+        let permissions =
+            Permissions { deny, allow: said(&user.allowed_in(directory), RuleSource::User), ..Permissions::default() };
         for fault in rule_patterns::faults(&permissions, &user, &tool_names) {
             self.bad(&fault);
         }

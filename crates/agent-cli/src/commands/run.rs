@@ -17,7 +17,7 @@ use crate::screen::wire::{DenialReport, RunResult, SandboxReport, UsageReport, u
 use crate::session::apart::{self, apart, unless_signalled};
 use crate::session::kept;
 use crate::session::limits::Raise;
-use crate::session::pictured::Pictured;
+use crate::session::pictured::{Attaching, Pictured, mentions};
 use crate::session::setup::Opened;
 use agent_core::lifecycle::{self, Lifecycle};
 use agent_core::session::{Outcome, OutcomeKind, Session};
@@ -84,8 +84,14 @@ async fn begin(
     let (opened, settings) = apart::opened(settings, options, chosen, None, bound).await?;
     match prompt {
         Ok(prompt) => {
-            let attaching = opened.attaching.clone();
-            let attached = apart(move || attaching.to(&prompt, &images)).await?;
+            let (attaching, is_quiet) = (opened.attaching.clone(), options.quiet);
+            let attached = apart(move || {
+                if !is_quiet {
+                    say_what_stays_text(&prompt, &attaching);
+                }
+                attaching.to(&prompt, &images)
+            })
+            .await?;
             let attached = attached.map_err(|why| Failure::input(format!("cannot send the task: {why}")))?;
             Ok((opened, Some(attached), settings))
         }
@@ -96,6 +102,17 @@ async fn begin(
             "cannot resume the interrupted run with `--verify`: it has its own commands; leave `--verify` out or give a new task with `-p`",
         )),
         Err(failure) => Err(failure),
+    }
+}
+
+/// A task may have been put together from what others wrote, so the files that it names do not go with it.
+fn say_what_stays_text(task: &str, attaching: &Attaching) {
+    let is_text = |name: &String| (attaching.is_file(name) || attaching.is_folder(name)) && !attaching.is_picture(name);
+    let names: Vec<String> =
+        mentions(task).into_iter().filter(is_text).take(5).map(|name| format!("@{name}")).collect();
+    if !names.is_empty() {
+        let names = inline(&names.join(", "));
+        say(&format!("agent: not attached: {names}; of what a task names, `agent run` attaches pictures alone"));
     }
 }
 

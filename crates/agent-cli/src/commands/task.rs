@@ -1,15 +1,17 @@
 //! The task of a run: from the flag, the words, or standard input, or from the first two and what standard input has beside them.
 //!
 //! ```text
-//! agent run -p "explain this" < log.txt     both, the file whole
-//! cat log.txt | agent run -p "explain this" both, once the pipe gave something, or its end, within a second
-//! agent run -p "explain this"               with a pipe that stays silent, as a parent program may hold one open: the prompt alone
+//! agent run -p "explain this" < log.txt      both
+//! slow | agent run -p "explain this"         both, however long the pipe takes to its end
+//! agent run -p "explain this" < /dev/null    the prompt alone
 //! ```
+//!
+//! A pipe that never ends, such as one that a parent program left open, is waited for, and that is said: nothing tells it from a program
+//! that has not written yet, and half of its input would be taken for all.
 
 use crate::failure::Failure;
 use crate::screen::terminal::say;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::fstat;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io::{self, ErrorKind, IsTerminal, Read, StdinLock};
 use std::time::Duration;
@@ -38,65 +40,38 @@ async fn read(prompt: Option<String>, words: &[String], is_quiet: bool) -> Resul
         None => Some(words.join(" ")),
     };
     let text = match said.as_deref() {
-        Some("-") => read_stdin(Wait::ForAll, is_quiet).await?.unwrap_or_default(),
-        Some(text) => with_input(text, is_quiet).await?,
+        Some("-") => read_stdin(ALL, is_quiet).await?,
+        // An empty prompt is a slip, whatever comes beside it.
+        Some(text) if text.trim().is_empty() || io::stdin().is_terminal() => text.to_owned(),
+        Some(text) => {
+            let input = read_stdin(BESIDE, is_quiet).await?;
+            if input.trim().is_empty() { text.to_owned() } else { format!("{text}\n\n{input}") }
+        }
         None if io::stdin().is_terminal() => {
             return Err(Failure::input("there is no task: give one with `-p PROMPT` or pipe it in"));
         }
-        None => read_stdin(Wait::ForAll, is_quiet).await?.unwrap_or_default(),
+        None => read_stdin(ALL, is_quiet).await?,
     };
     if text.trim().is_empty() { Err(Failure::input("the task is empty")) } else { Ok(text) }
 }
 
-/// A prompt, and what standard input has.
-async fn with_input(prompt: &str, is_quiet: bool) -> Result<String, Failure> {
-    // An empty prompt is a slip, whatever comes beside it.
-    if prompt.trim().is_empty() || io::stdin().is_terminal() {
-        return Ok(prompt.to_owned());
-    }
-    match read_stdin(Wait::ForTheFirst, is_quiet).await? {
-        Some(input) if input.trim().is_empty() => Ok(prompt.to_owned()),
-        Some(input) => Ok(format!("{prompt}\n\n{input}")),
-        None => {
-            if !is_quiet {
-                say(
-                    "agent: standard input is open and silent: the task is the prompt alone (`< /dev/null` says so at once)",
-                );
-            }
-            Ok(prompt.to_owned())
-        }
-    }
-}
-
-/// How long standard input is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wait {
-    /// To its end.
-    ForAll,
-    /// For a second until it gives something or ends, and then to its end.
-    ForTheFirst,
-}
-
-/// Reads on another thread: a signal must not wait for the holder of the pipe. Nothing when it stays silent.
-async fn read_stdin(wait: Wait, is_quiet: bool) -> Result<Option<String>, Failure> {
+/// Reads to the end, on another thread: a signal must not wait for the holder of the pipe.
+async fn read_stdin(what: &str, is_quiet: bool) -> Result<String, Failure> {
     let failed = |what: String| Failure::input(format!("cannot read the task from standard input: {what}"));
-    let reading = tokio::task::spawn_blocking(move || {
-        if wait == Wait::ForTheFirst && !gives_something()? {
-            return Ok(None);
-        }
+    let reading = tokio::task::spawn_blocking(|| {
         let mut text = String::new();
-        Patient(io::stdin().lock()).take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| Some(text))
+        Patient(io::stdin().lock()).take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| text)
     });
     let mut reading = std::pin::pin!(reading);
     let read = tokio::select! {
         read = &mut reading => read,
         () = tokio::time::sleep(SILENCE), if !is_quiet => {
-            say("agent: reading the task from standard input to its end; Ctrl-C ends the run");
+            say(&format!("agent: reading standard input to its end, {what}; Ctrl-C ends the run"));
             reading.await
         }
     };
     match read {
-        Ok(Ok(Some(text))) if text.len() as u64 > MAX_PROMPT_BYTES => {
+        Ok(Ok(text)) if text.len() as u64 > MAX_PROMPT_BYTES => {
             Err(failed(format!("it is longer than {MAX_PROMPT_BYTES} bytes; put it into a file and name that")))
         }
         Ok(Ok(text)) => Ok(text),
@@ -123,23 +98,9 @@ impl Read for Patient {
     }
 }
 
-/// Whether standard input can be read without a wait, now or within a second: also to its end, or where there is none.
-fn gives_something() -> io::Result<bool> {
-    let stdin = io::stdin();
-    if fstat(&stdin).is_err_and(|error| error == Errno::BADF) {
-        return Ok(true);
-    }
-    let mut inputs = [PollFd::new(&stdin, PollFlags::IN)];
-    loop {
-        match poll(&mut inputs, Some(&Timespec { tv_sec: 1, tv_nsec: 0 })) {
-            Ok(ready) => return Ok(ready > 0),
-            // A resized terminal or an ended child is no silence.
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
 const MAX_PROMPT_BYTES: u64 = 4 * 1024 * 1024;
-/// After so long of reading, that is said. A moment more than a silent pipe is waited for.
-const SILENCE: Duration = Duration::from_millis(1_200);
+/// After so long of reading, that is said.
+const SILENCE: Duration = Duration::from_secs(1);
+/// What standard input is read as.
+const ALL: &str = "which is the task";
+const BESIDE: &str = "which goes with the prompt (`< /dev/null` where it has nothing)";

@@ -54,6 +54,8 @@ pub(crate) struct UserConfig {
     pub(crate) jobs: crate::commands::job::config::JobsConfig,
     pub(crate) prompt: PromptConfig,
     pub(crate) sessions: SessionsConfig,
+    /// What holds in one directory alone, by its path.
+    pub(crate) projects: BTreeMap<PathBuf, crate::config::own_project::ProjectConfig>,
     /// Where entries stand, for messages.
     #[serde(skip)]
     pub(crate) places: Places,

@@ -6,6 +6,7 @@ pub(crate) mod file;
 pub(crate) mod kept_rules;
 pub(crate) mod kept_server;
 pub(crate) mod options;
+pub(crate) mod own_project;
 pub(crate) mod places;
 pub(crate) mod project;
 pub(crate) mod providers;

@@ -99,7 +99,7 @@ impl Settings {
         let ground = Ground { directory: &directory, user: &user, has_sandbox: sandbox.is_some() };
         let hooks = hooks(&repository, &trust, ground, options)?;
         let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
-        let permissions = permissions(options, &user, repository);
+        let permissions = permissions(options, &user, repository, &directory);
         let skills = skills::with_users(trust.is_given.then_some(trust.skills));
         skills.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
         let tape = Tape::of(options)?;
@@ -220,14 +220,14 @@ pub(crate) fn repository_config(directory: &Path) -> Result<(RepositoryConfig, T
 }
 
 /// The user's rules and mode, and the flags; then what the repository adds, which cannot loosen them.
-fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfig) -> Permissions {
+fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfig, directory: &Path) -> Permissions {
     let said = |rules: &[Rule], source| rules.iter().cloned().map(|rule| rule.said_by(source)).collect::<Vec<_>>();
     let both = |by_user: &[Rule], by_flag: &[Rule]| {
         [said(by_user, RuleSource::User), said(by_flag, RuleSource::CommandLine)].concat()
     };
     let permissions = Permissions {
         mode: users_mode(options, user),
-        allow: both(&user.allow, &options.allow),
+        allow: both(&user.allowed_in(directory), &options.allow),
         deny: both(&user.deny, &options.deny),
     };
     let modes = repository.modes.into_iter().fold(permissions, |all, mode| all.tightened(Some(mode), []));

@@ -114,8 +114,8 @@ impl Hook for Hooks {
         self.repository.before_tool(call, inspection).await
     }
 
-    async fn tool_begins(&self, call: &ToolCall) {
-        self.repository.tool_begins(call).await;
+    async fn tool_begins(&self, call: &ToolCall, judged: &Inspection) {
+        self.repository.tool_begins(call, judged).await;
     }
 
     async fn check_git(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {

@@ -132,7 +132,7 @@ fn packed(keys: &[&str], columns: usize) -> Vec<String> {
     for key in keys {
         match rows.last_mut() {
             Some(row) if row.width() + key.width() + BETWEEN.len() <= columns => *row += &format!("{BETWEEN}{key}"),
-            _ => rows.push(format!("{BETWEEN}{key}")),
+            _ => rows.push(format!("{INDENT}{key}")),
         }
     }
     rows
@@ -201,20 +201,35 @@ pub(crate) enum By {
 }
 
 /// What can be answered before all of a call was shown: anything but yes to the call as it is.
-pub(crate) fn read_unseen(line: &str, question: &ApprovalQuestion, asker: Asker) -> Result<ApprovalAnswer, String> {
+pub(crate) fn read_unseen(
+    line: &str,
+    question: &ApprovalQuestion,
+    asker: Asker,
+    by: By,
+) -> Result<ApprovalAnswer, String> {
     let answer = read(line, question, asker)?;
     match answer {
         ApprovalAnswer::Allow { arguments: None, .. } => {
-            Err(format!("see the whole call before you allow it: {TO_SEE_MORE}"))
+            Err(format!("see the whole call before you allow it: {}", to_see_more(by)))
         }
         ApprovalAnswer::Allow { .. } | ApprovalAnswer::Deny { .. } | ApprovalAnswer::Nobody => Ok(answer),
     }
 }
 
-const BETWEEN: &str = "  ";
+/// As in the row below a list.
+const BETWEEN: &str = " · ";
+const INDENT: &str = "  ";
+
 /// How to see the rest.
-pub(crate) const TO_SEE_MORE: &str = "Enter shows more, `rest` shows all of it, n REASON = no";
-pub(crate) const TO_SEE_MORE_BY_KEY: &str = "Space shows more, w shows the whole, n = no, and stop";
+pub(crate) const fn to_see_more(by: By) -> &'static str {
+    match by {
+        By::Line => TO_SEE_MORE,
+        By::Key => TO_SEE_MORE_BY_KEY,
+    }
+}
+
+const TO_SEE_MORE: &str = "Enter shows more, `rest` shows all of it, n REASON = no";
+const TO_SEE_MORE_BY_KEY: &str = "Space shows more, w shows the whole, n = no, and stop";
 
 #[cfg(test)]
 mod tests {
@@ -240,11 +255,17 @@ mod tests {
     fn what_was_not_shown_whole_is_not_allowed() {
         let question = command("git status", Some(&["git status"]));
         for line in ["y", "yes", "a", "all", "s", "k", "s bash", "k bash(git:*)", ""] {
-            assert!(read_unseen(line, &question, Asker::Policy).is_err(), "{line}");
+            assert!(read_unseen(line, &question, Asker::Policy, By::Line).is_err(), "{line}");
         }
-        assert!(read_unseen("y", &question, Asker::Policy).unwrap_err().contains("see the whole call"));
+        let refused = |by| read_unseen("y", &question, Asker::Policy, by).unwrap_err();
+        assert!(refused(By::Line).contains("see the whole call before you allow it: Enter shows more"));
+        assert!(refused(By::Key).ends_with("Space shows more, w shows the whole, n = no, and stop"));
         for line in ["n", "n too long", "e {\"command\": \"ls\"}"] {
-            assert_eq!(read_unseen(line, &question, Asker::Policy), read(line, &question, Asker::Policy), "{line}");
+            assert_eq!(
+                read_unseen(line, &question, Asker::Policy, By::Line),
+                read(line, &question, Asker::Policy),
+                "{line}"
+            );
         }
     }
 
@@ -325,21 +346,25 @@ mod tests {
         let push = command("git push", Some(&["git push"]));
         let short = |question: &ApprovalQuestion, asker, columns| short(question, asker, By::Key, columns);
         assert_eq!(
-            short(&push, Asker::Policy, 80),
-            ["  y yes  n no  r reason  e edit  s session, k keep `bash(git push:*)`  ? more"]
+            short(&push, Asker::Policy, 90),
+            ["  y yes · n no · r reason · e edit · s session, k keep `bash(git push:*)` · ? more"]
         );
         assert_eq!(
             short(&paths(&["src/a.rs"]), Asker::Policy, 80),
             [
                 "  s and k allow `edit_file(src/a.rs)`, also every later change",
-                "  y yes  n no  r reason  s session  k keep  e edit  ? more"
+                "  y yes · n no · r reason · s session · k keep · e edit · ? more"
             ]
         );
-        assert_eq!(short(&push, Asker::Hook, 80), ["  y yes  n no  r reason  e edit  ? more"]);
-        assert_eq!(short(&command("$(x)", None), Asker::Policy, 80), ["  y yes  n no  r reason  e edit  ? more"]);
+        assert_eq!(short(&push, Asker::Hook, 80), ["  y yes · n no · r reason · e edit · ? more"]);
+        assert_eq!(short(&command("$(x)", None), Asker::Policy, 80), ["  y yes · n no · r reason · e edit · ? more"]);
         assert_eq!(
             short(&push, Asker::Policy, 40),
-            ["  s and k allow `bash(git push:*)`", "  y yes  n no  r reason  s session", "  k keep  e edit  ? more"]
+            [
+                "  s and k allow `bash(git push:*)`",
+                "  y yes · n no · r reason · s session",
+                "  k keep · e edit · ? more"
+            ]
         );
         for columns in 12..120 {
             let rows = short(&push, Asker::Policy, columns);

@@ -1,8 +1,9 @@
 //! Files that a person names in a message with `@`: their text goes with it, bounded, and the person reads what went.
 //!
 //! 1. What was typed stays as it is, so that it can be shown, taken back and sent again without the files.
-//! 2. Only what is a file and a text is attached. A name that leads to nothing is a word like others: `@someone`, `@decorator`.
-//! 3. Absent: pictures, which go by themselves ([`pictured`](crate::session::pictured)), and folders, which the model lists itself.
+//! 2. Of a file its text is attached, of a folder the names in it. A name that leads to nothing stays a word like others (`@someone`), and
+//!    that is said: it may be a slip.
+//! 3. Absent: pictures, which go by themselves ([`pictured`](crate::session::pictured)), and what lies deeper in a folder.
 
 use crate::screen::counted::counted;
 use crate::screen::terminal::inline;
@@ -34,7 +35,14 @@ enum Found {
 /// The texts of the files that a message names and that may go with it.
 pub(crate) fn with_files(typed: &str, files: &Attaching) -> Attached {
     let (mut attached, mut notes, mut left) = (Vec::new(), Vec::new(), MOST_BYTES_TOGETHER);
-    for name in mentions(typed).iter().filter(|name| files.is_file(name)).take(MOST_FILES) {
+    for name in mentions(typed).iter().take(MOST_FILES) {
+        if !files.is_file(name) {
+            let (listing, note) = beside_files(name, files, left);
+            left = left.saturating_sub(listing.as_ref().map_or(0, |listing| listing.text.len()));
+            attached.extend(listing);
+            notes.push(note);
+            continue;
+        }
         let read = |file| read(file, left.min(MOST_BYTES_OF_ONE)).map_err(|error| format!("cannot be read: {error}"));
         let found = files.opened(name).and_then(read);
         let shown_name = inline(name);
@@ -57,6 +65,33 @@ pub(crate) fn with_files(typed: &str, files: &Attaching) -> Attached {
         }
     }
     Attached { files: attached, notes }
+}
+
+/// What goes along for a name that leads to no file, and what is said of it: the names in a folder, or nothing.
+fn beside_files(name: &str, files: &Attaching, left: usize) -> (Option<Attachment>, String) {
+    let shown_name = inline(name);
+    if !files.is_folder(name) {
+        return (None, format!("nothing attached for @{shown_name}: there is no such file or folder"));
+    }
+    let (entries, more) = match files.listed(name, MOST_ENTRIES) {
+        Ok(listed) => listed,
+        Err(why) => return (None, format!("not attached: {}", inline(&why))),
+    };
+    let mut text = entries.iter().fold(String::new(), |text, entry| text + &inline(entry) + "\n");
+    let all = counted((entries.len() + more) as u64, "entry");
+    let (told, part) = match more {
+        0 => (all, String::from("a folder with these entries")),
+        _ => {
+            let first = entries.len();
+            text.push_str(&format!("… and {more} more\n"));
+            (format!("{first} of {all}"), format!("a folder; {first} of its {all}"))
+        }
+    };
+    if text.len() > left {
+        return (None, format!("not attached: {shown_name} is beyond what a message can take along"));
+    }
+    let note = format!("attached the names in {shown_name} ({told})");
+    (Some(Attachment { name: shown_name.into(), part: part.into(), text }), note)
 }
 
 fn lines(text: &str) -> String {
@@ -94,6 +129,7 @@ fn read(file: File, most: usize) -> io::Result<Found> {
 const MOST_BYTES_OF_ONE: usize = 64 * 1024;
 const MOST_BYTES_TOGETHER: usize = 256 * 1024;
 const MOST_FILES: usize = 50;
+const MOST_ENTRIES: usize = 200;
 
 #[cfg(test)]
 mod tests {
@@ -126,21 +162,40 @@ mod tests {
         let path = directory.path();
         fs::write(path.join("a.txt"), "one\ntwo\n").unwrap();
         fs::write(path.join("b.bin"), b"\x00\xff").unwrap();
-        fs::create_dir(path.join("folder")).unwrap();
+        fs::create_dir_all(path.join("folder/below")).unwrap();
+        fs::write(path.join("folder/in it"), "").unwrap();
         let typed_text = "see @a.txt, @b.bin and @folder, as @someone said (a@a.txt); again @a.txt.";
         let Attached { files: attached, notes } = with_files(typed_text, &Attaching::in_directory(path));
         let message = whole(typed_text, attached);
         assert_eq!(
             message,
             format!(
-                "{typed_text}\n\n[The user attached these files:]\n--- a.txt ---\none\ntwo\n--- end of a.txt ---\n"
+                "{typed_text}\n\n[The user attached these files:]\n--- a.txt ---\none\ntwo\n--- end of a.txt ---\n\
+                 --- folder, a folder with these entries ---\nbelow/\nin it\n--- end of folder ---\n"
             )
         );
-        assert_eq!(notes, ["attached a.txt (2 lines)", "not attached: b.bin is no text"]);
+        let expected = [
+            "attached a.txt (2 lines)",
+            "not attached: b.bin is no text",
+            "attached the names in folder (2 entries)",
+            "nothing attached for @someone: there is no such file or folder",
+        ];
+        assert_eq!(notes, expected);
         assert_eq!(typed(&message), typed_text);
         let plain = with_files("nothing @here", &Attaching::in_directory(path));
-        assert_eq!((plain.files.len(), plain.notes.len()), (0, 0));
+        assert_eq!((plain.files.len(), plain.notes.len()), (0, 1));
         assert_eq!(typed("nothing @here"), "nothing @here");
+    }
+
+    #[test]
+    fn of_a_large_folder_a_bounded_part_goes_and_that_is_said() {
+        let directory = tempfile::tempdir().unwrap();
+        (0..300).for_each(|number| fs::write(directory.path().join(format!("f{number:03}")), "").unwrap());
+        let Attached { files: attached, notes } = with_files("@./", &Attaching::in_directory(directory.path()));
+        let message = whole("@./", attached);
+        assert_eq!(notes[0], "attached the names in ./ (200 of 300 entries)");
+        assert!(message.contains("--- ./, a folder; 200 of its 300 entries ---\nf000\n"), "{message}");
+        assert!(message.contains("f199\n… and 100 more\n--- end") && !message.contains("f200"), "{message}");
     }
 
     #[test]

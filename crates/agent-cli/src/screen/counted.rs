@@ -1,5 +1,7 @@
 //! Numbers with their nouns.
 
+use agent_core::budget::Usd;
+
 /// `1 model call`, `2 model calls`, `3 retries`.
 pub(crate) fn counted(count: impl Into<u128>, noun: &str) -> String {
     let count = count.into();
@@ -20,9 +22,22 @@ pub(crate) fn short(number: u64) -> String {
     }
 }
 
+/// An amount of money in US dollars. Less than a hundredth of a cent is not rounded to it.
+pub(crate) fn usd(nano_usd: u64) -> String {
+    match nano_usd {
+        1..100_000 => String::from("<0.0001"),
+        _ => Usd(nano_usd).to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use super::{counted, usd};
+
+    #[test]
+    fn a_small_cost_is_no_larger_one() {
+        assert_eq!([0, 1, 99_999, 100_000, 100_001].map(usd), ["0.0000", "<0.0001", "<0.0001", "0.0001", "0.0002"]);
+    }
 
     #[test]
     fn one_of_them_is_singular() {

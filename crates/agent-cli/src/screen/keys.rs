@@ -89,7 +89,7 @@ pub(super) fn next(bytes: &mut [u8], patience: Option<Duration>) -> Option<usize
 
 /// Makes keys and pastes of bytes.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     parser: Parser,
     /// The last bytes outside of a paste.
     tail: Vec<u8>,
@@ -109,7 +109,7 @@ impl Keys {
         }
     }
 
-    pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<Input> {
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Input> {
         let mut inputs = Vec::new();
         for byte in bytes {
             if let Some(paste) = &mut self.paste {
@@ -172,7 +172,7 @@ impl Keys {
     }
 
     /// Nothing came for a while: an escape character alone was the key. A paste is said to go on.
-    pub(super) fn quiet(&mut self) -> Vec<Input> {
+    pub(crate) fn quiet(&mut self) -> Vec<Input> {
         if let Some(paste) = &self.paste {
             let is_news = std::mem::take(&mut self.is_fresh);
             return if is_news { vec![Input::PasteWaits { bytes: paste.len() }] } else { Vec::new() };

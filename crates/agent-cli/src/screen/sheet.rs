@@ -1,14 +1,15 @@
 //! All that a call would do, as a person reads it before it is allowed: every argument decoded, every line of it, part by part.
 //!
-//! 1. A line of the sheet shows one line of an argument, or a piece of a long one: nothing depends on how wide the terminal is.
+//! 1. A line of the sheet shows one line of an argument, or a piece of a long one, which fits the terminal.
 //! 2. What cannot be seen is made visible, and what could push text out of sight is counted.
 //! 3. The sheet knows what of it was shown. Whether a call may be allowed before that is decided by the screen.
 
 use crate::screen::change::Changes;
-use crate::screen::terminal::{Tint, clean, unmistakable};
+use crate::screen::terminal::{self, Tint, clean, one_line, unmistakable};
+use crate::screen::view::{call_line, telling};
 use agent_core::conversation::ToolCall;
 use serde_json::Value;
-use unicode_width::UnicodeWidthChar as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// A line as it is shown.
 pub(crate) type Row = (Tint, String);
@@ -28,6 +29,20 @@ impl Sheet {
             Err(_) => text("arguments", call.arguments.as_str(), &mut lines),
         }
         Self { lines, shown: 0 }
+    }
+
+    /// The same below a heading that has the [line](call_line) of the call: what stands there whole is not shown again.
+    pub(crate) fn below_heading(call: &ToolCall) -> Self {
+        let is_in_heading = |arguments: &Value| {
+            let text = telling(arguments)?;
+            let is_whole = one_line(text, COLUMNS_OF_A_PIECE) == text && call_line(call).contains(text);
+            let is_alone = arguments.as_object()?.len() == 1;
+            (is_whole && is_alone).then_some(())
+        };
+        match serde_json::from_str::<Value>(call.arguments.as_str()).ok().as_ref().and_then(is_in_heading) {
+            Some(()) => Self { lines: Vec::new(), shown: 0 },
+            None => Self::of(call),
+        }
     }
 
     /// The same of a call that changes files, as the lines that it changes.
@@ -111,12 +126,14 @@ fn text(name: &str, text: &str, lines: &mut Vec<Row>) {
 
 /// A line, cut where a terminal would break it, so that its further pieces cannot pass for lines of their own.
 pub(super) fn pieces(before: &str, line: &str, tint: Tint, lines: &mut Vec<Row>) {
-    let (mut piece, mut columns) = (before.to_owned(), 0);
+    // Where it has fewer columns, a piece has them: broken by the program and by the terminal, it would be hard to read.
+    let room = |before: &str| terminal::size().0.saturating_sub(before.width()).clamp(8, COLUMNS_OF_A_PIECE);
+    let (mut piece, mut columns, mut most) = (before.to_owned(), 0, room(before));
     for sign in unmistakable(line).chars() {
         let width = columns_of(sign);
-        if columns + width > COLUMNS_OF_A_PIECE {
+        if columns + width > most {
             lines.push((tint, std::mem::replace(&mut piece, CONTINUED.to_owned())));
-            columns = 0;
+            (columns, most) = (0, room(CONTINUED));
         }
         piece.push(sign);
         columns += width;
@@ -249,10 +266,10 @@ mod tests {
         for wide in ["日", "한", "Ａ", "🦀", "\u{20000}"] {
             let shown = lines(&json!({"command": format!("{}  asked because it is safe", wide.repeat(72))}));
             let first = shown.first().unwrap().trim_start_matches("  command: ");
-            assert_eq!(first.chars().count(), 36, "{wide}: {shown:?}");
+            assert_eq!(first.chars().count(), 34, "{wide}: {shown:?}");
             assert!(shown.len() == 3 && shown.iter().skip(1).all(|line| line.starts_with("    > ")), "{shown:?}");
         }
-        assert_eq!(lines(&json!({"command": "ü".repeat(72)})).len(), 1, "control");
+        assert_eq!(lines(&json!({"command": "ü".repeat(69)})).len(), 1, "control");
     }
 
     /// Whatever the width: the first row begins as the line does, and every other with the mark of a continued one.

@@ -115,6 +115,11 @@ impl Attaching {
         Ok(Picture { digest, kind, bytes: bytes.len() as u64, width, height, name: name.into() })
     }
 
+    /// Whether an `@` names a picture that would go with a message.
+    pub(crate) fn is_picture(&self, name: &str) -> bool {
+        self.mentioned(name).is_some()
+    }
+
     /// The file that an `@` names, if it begins as a picture.
     fn mentioned(&self, name: &str) -> Option<File> {
         let place = self.place(name);
@@ -134,6 +139,21 @@ impl Attaching {
         workspace.open_to_show(place, |read| {
             matches!(self.permissions.decide("read_file", read, &HookVerdict::None), Decision::Run(_))
         })
+    }
+
+    /// The names in a folder that a text names, as many as a message takes, and how many more there are; else why they do not go with it.
+    pub(crate) fn listed(&self, name: &str, most: usize) -> Result<(Vec<String>, usize), String> {
+        let workspace = self.workspace.as_ref().ok_or("there is no workspace")?;
+        let place = self.place(name);
+        let place = place.to_str().ok_or("its name is not Unicode")?;
+        workspace.entries_to_show(place, most, |read| {
+            matches!(self.permissions.decide("read_file", read, &HookVerdict::None), Decision::Run(_))
+        })
+    }
+
+    /// Whether a name leads to a folder.
+    pub(crate) fn is_folder(&self, name: &str) -> bool {
+        self.place(name).is_dir()
     }
 
     /// Whether a name leads to a file at all.
@@ -200,7 +220,7 @@ pub(crate) fn say_missing(conversation: &Conversation, keeper: &SessionPictures)
 /// As the person sees what goes with a message.
 pub(crate) fn told(picture: &Picture) -> String {
     let Picture { name, width, height, .. } = picture;
-    format!("{name} {width}x{height}, about {} tokens", picture.tokens())
+    format!("{name} {width}x{height}, about {}", counted(picture.tokens(), "token"))
 }
 
 /// What the text names with an `@` at the beginning of a word: up to a blank, or in quotes, or with a backslash before each blank.

@@ -73,7 +73,7 @@ fn a_session_is_listed_shown_and_exported() {
         assert!(!html.contains(acting), "{acting}");
     }
     assert!(html.matches("type=\"radio\"").count() > 10 && html.contains("class=\"s-CallingLlm\""));
-    scratch.ended(&["sessions", "export", "one", "--output", &name]).assert_code(42).assert_says("File exists");
+    scratch.ended(&["sessions", "export", "one", "--output", &name]).assert_code(42).assert_says("it exists");
     assert_eq!(state(&scratch), before, "looking changed something");
 }
 

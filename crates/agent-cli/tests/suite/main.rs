@@ -71,4 +71,5 @@ mod walls;
 mod walls_links;
 mod walls_own;
 mod whose;
+mod widths;
 mod write_doors;

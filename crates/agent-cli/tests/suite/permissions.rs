@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// The last line of a question, however it is put.
-const ASKED: &str = "  ? more";
+const ASKED: &str = " · ? more";
 
 fn write(path: &str) -> Step {
     Step::call("write_file", json!({"path": path, "content": "two\n"}))
@@ -78,6 +78,7 @@ fn a_rule_is_kept_in_the_users_file_and_nowhere_else() {
     let model = Model::script([bash("touch b.txt"), Step::text("So be it.")]);
     let ended = answered(&scratch, &model, &[], "k bash(touch:*)");
     ended.assert_code(0).assert_says("saved in");
+    ended.assert_says("for every directory: `bash(touch:*)`");
     let kept = fs::read_to_string(scratch.path("config").join("config.toml")).unwrap();
     assert_eq!(kept, "# mine\nmodel = \"scripted-model\" # this one\nallow = [\"bash(touch:*)\"]\n");
     assert!(!scratch.work(".agent").exists());
@@ -91,6 +92,25 @@ fn a_rule_is_kept_in_the_users_file_and_nowhere_else() {
     assert_eq!(said(0), (json!("run"), json!("allowed by the rule `bash(touch:*)` of the user's configuration")));
     assert_eq!(said(1).0, "ask");
     assert_eq!(said(2), (json!("deny"), json!("no one could be asked")));
+}
+
+/// What a rule names from the directory is something else in another one.
+#[test]
+fn a_rule_about_a_file_is_kept_for_its_directory() {
+    let scratch = Scratch::new();
+    let model = Model::script([write("b.txt"), Step::text("So be it.")]);
+    let ended = answered(&scratch, &model, &[], "k");
+    let work = scratch.work("").canonicalize().unwrap();
+    ended.assert_code(0).assert_says(&format!("for {}: `write_file(b.txt)`", work.display()));
+    let other = scratch.work("other");
+    fs::create_dir(&other).unwrap();
+    for (directory, code) in [(".", 0), ("other", 61)] {
+        let _ = fs::remove_file(scratch.work("b.txt"));
+        let model = Model::script([write("b.txt"), Step::text("Done.")]);
+        scratch.run(&model, &["-p", "x", "-C", directory]).assert_code(code);
+        assert_eq!(scratch.work("b.txt").exists(), directory == ".");
+        assert!(!other.join("b.txt").exists());
+    }
 }
 
 #[test]

@@ -41,10 +41,14 @@ fn a_program_that_needs_the_terminal_is_refused_and_stands_in_the_line_again() {
     let model = Model::script([Step::text("I see.")]);
     let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
     running.wait_for("> ");
-    running.write("!vi a.txt\r");
-    running.wait_for("needs the whole terminal");
-    running.wait_for_screen(|screen| screen.contains("\n> !vi a.txt\n"));
-    running.write("\x15\x04");
+    for line in ["!vi a.txt", "!cd sub && git commit"] {
+        running.write(&format!("{line}\r"));
+        running.wait_for_screen(|screen| {
+            screen.contains(&format!("\n> {line}\n")) && screen.contains("needs the whole terminal")
+        });
+        running.write("\x15");
+    }
+    running.write("\x04");
     running.end().assert_code(0);
 }
 
@@ -112,6 +116,93 @@ fn a_model_that_repeats_itself_is_warned_and_then_stopped() {
     assert_eq!(requests.len(), 6);
     let warned = |at: usize| requests[at].body["messages"].to_string().contains("gave the same result 3 times");
     assert!(!warned(2) && warned(3), "after the third");
+    running.write("/more\r");
+    running.wait_for("12 times in a row");
+    running.wait_for_screen(|screen| screen.contains("\n>\n"));
+    assert_eq!(model.requests().len(), 18, "the work goes on without a message, and the count begins anew");
     running.write("\x04");
     running.end();
+}
+
+#[test]
+fn a_raise_of_limits_that_held_nothing_back_says_what_to_do() {
+    let scratch = Scratch::repository();
+    let model = Model::script([Step::text("Done.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    at_rest_after(&running, "Done.");
+    running.write("/more\r");
+    running.wait_for("none of them held work back: write what to do next");
+    running.write("\x04");
+    running.end().assert_code(0);
+    assert_eq!(model.requests().len(), 1);
+}
+
+/// Also what answers the question behind the command: it was typed before that was there.
+#[test]
+fn what_is_typed_while_a_command_runs_stands_in_the_line() {
+    let scratch = Scratch::repository();
+    let model = Model::script([Step::text("I see.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("!echo begun; until [ -e go ]; do sleep 0.02; done\r");
+    running.wait_for("\nbegun");
+    running.write("yes, go\ron");
+    // The terminal has it when it shows it.
+    running.wait_for_screen(|screen| screen.contains("yes, go\non"));
+    std::fs::write(scratch.work("go"), "").unwrap();
+    running.wait_for("Tell the agent the command and its output?");
+    running.write("n");
+    running.wait_for_screen(|screen| screen.contains("\n> yes, go\n  on\n"));
+    running.write("!\r");
+    at_rest_after(&running, "I see.");
+    assert!(model.last_body()["messages"].to_string().contains("yes, go\\non!"), "{}", model.last_body());
+    running.write("\x04");
+    running.end().assert_code(0);
+}
+
+#[test]
+fn a_folder_that_a_message_names_goes_as_its_names_and_a_slip_is_said() {
+    let scratch = Scratch::repository();
+    scratch.write("src/one.rs", "x");
+    scratch.write("src/deep/two.rs", "x");
+    let model = Model::script([Step::text("I see.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("look at @src/ and @scr/one.rs \r");
+    at_rest_after(&running, "I see.");
+    let screen = running.screen();
+    assert!(screen.contains("attached the names in src/ (2 entries)"), "{screen}");
+    assert!(screen.contains("nothing attached for @scr/one.rs: there is no such file or folder"), "{screen}");
+    assert!(model.last_body()["messages"].to_string().contains("deep/\\none.rs\\n"), "{}", model.last_body());
+    running.write("\x04");
+    running.end().assert_code(0);
+    let model = Model::script([Step::text("I see.")]);
+    let ended = scratch.run(&model, &["-p", "see @src/one.rs and @nothing"]);
+    ended.assert_code(0).assert_says("agent: not attached: @src/one.rs; of what a task names");
+}
+
+/// However the session is left.
+#[test]
+fn commands_in_the_background_that_end_with_the_session_are_named() {
+    for (line, code) in [("/clear\r/quit\r", 0), ("/quit\r", 0)] {
+        let scratch = Scratch::repository();
+        let start = Step::call("bash", json!({"command": "sleep 4723.1", "run_in_background": true}));
+        let model = Model::script([start, Step::text("It runs.")]);
+        let flags = "--permission-mode bypass --sandbox off";
+        let Some(mut running) = on_terminal(&scratch, &model, flags) else { return };
+        running.wait_for("> ");
+        running.write("start it\r");
+        running.wait_for("It runs.");
+        running.wait_for_screen(|screen| screen.contains("1 command in the background"));
+        running.write(line);
+        let ended = running.end();
+        assert!(
+            ended.assert_code(code).out.contains("ends 1 background command with the session: `sleep 4723.1`"),
+            "{}",
+            ended.out
+        );
+        eventually("its end", || !lives("sleep 4723.1"));
+    }
 }

@@ -163,10 +163,9 @@ fn a_question_is_short_and_explains_itself_when_asked() {
         question,
         [
             "allow this call? bash touch made.txt",
-            "  command: touch made.txt",
             "  asked because `touch` is not among the commands that only read",
             "  s and k allow `bash(touch made.txt)`",
-            "  y yes  n no  r reason  s session  k keep  e edit  ? more",
+            "  y yes · n no · r reason · s session · k keep · e edit · ? more",
         ],
         "{screen}"
     );

@@ -1,8 +1,9 @@
 //! `agent resume`: with the session's own provider, model, mode and limits, and from a list; other sessions at the same prompt.
 
-use crate::pty::command_on_terminal;
+use crate::pty::{at_rest_after, command_on_terminal, on_terminal};
 use crate::support::{Model, Running, Scratch};
 use agent_testkit::http::Step;
+use serde_json::json;
 
 /// A run of a session with this id and these flags.
 fn ran(scratch: &Scratch, model: &Model, id: &str, flags: &[&str]) {
@@ -68,6 +69,7 @@ fn a_limit_that_was_reached_is_asked_about() {
     assert_eq!(model.requests().len(), 1);
     let Some(mut running) = command_on_terminal(&scratch, "resume one --api-key-env -") else { return };
     running.wait_for("Raise the limits by their initial amounts?");
+    running.wait_for_screen(|screen| screen.contains("\nRaise the limits"));
     running.write("y");
     // The message that the limit held back goes out.
     model.wait_for_requests(2);
@@ -75,6 +77,33 @@ fn a_limit_that_was_reached_is_asked_about() {
     assert!(model.last_body()["messages"].to_string().contains("x"), "{}", model.last_body());
     running.write("/quit\r");
     running.end().assert_code(0);
+}
+
+/// The call was looked at by the program that was killed while it asked; the copy of the file is made by the one that runs it.
+#[test]
+fn an_edit_that_is_allowed_after_resuming_is_taken_back() {
+    let scratch = Scratch::repository();
+    let write = Step::call("write_file", json!({"path": "b.txt", "content": "b\n"}));
+    let model = Model::script([write, Step::text("Done.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "--session-id one") else { return };
+    running.wait_for("> ");
+    running.write("make it\r");
+    running.wait_for("allow this call? write_file b.txt");
+    running.signal("KILL");
+    drop(running);
+    // The terminal's end may reach the program later than this.
+    let Some(mut running) = command_on_terminal(&scratch, "resume one --api-key-env -") else { return };
+    running.wait_for("allow this call? write_file b.txt");
+    running.wait_for_screen(|screen| screen.contains("answer:"));
+    running.write("y");
+    at_rest_after(&running, "Done.");
+    assert_eq!(scratch.read("b.txt"), "b\n");
+    running.write("/undo\r");
+    running.wait_for("removed b.txt");
+    running.write("/quit\r");
+    running.end().assert_code(0);
+    assert!(!scratch.work("b.txt").exists());
+    model.assert_valid();
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn a_server_on_this_machine_is_offered_for_the_configuration_once() {
     let start = || command_on_terminal(&scratch, &format!("--base-url {url} -m scripted-model"));
     let Some(mut running) = start() else { return };
     running.wait_for(&format!("{url} can be kept in your configuration"));
-    running.wait_for("Keep this server?");
+    running.wait_for_screen(|screen| screen.contains("\nKeep this server?"));
     running.write("n");
     running.wait_for("> ");
     running.write("/quit\r");
@@ -161,7 +161,7 @@ fn a_server_on_this_machine_is_offered_for_the_configuration_once() {
     assert!(!format!("{screen:?}").contains("Keep this"), "it was said not to ask again");
     std::fs::remove_file(scratch.path("state/server-offered")).unwrap();
     let mut running = start().unwrap();
-    running.wait_for("Keep this server?");
+    running.wait_for_screen(|screen| screen.contains("\nKeep this server?"));
     running.write("y");
     running.wait_for("saved in");
     running.write("/quit\r");

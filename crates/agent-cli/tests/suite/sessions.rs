@@ -268,3 +268,31 @@ fn the_command_to_go_on_works_as_printed() {
     ended.assert_code(0);
     assert!(ended.out.contains("Here I am."), "{command}: {ended:#?}");
 }
+
+#[test]
+fn an_export_has_the_format_that_the_name_of_its_file_says() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("Hi.")]);
+    scratch.run(&model, &["-p", "x", "--session-id", "one"]).assert_code(0);
+    for (file, begins) in [("x.html", "<!"), ("x.md", "# Session one"), ("x.txt", "# Session one")] {
+        scratch.ended(&["sessions", "export", "one", "-o", file]).assert_code(0);
+        assert!(
+            scratch.read(file).to_lowercase().starts_with(&begins.to_lowercase()),
+            "{file}: {}",
+            scratch.read(file)
+        );
+    }
+    let again = scratch.ended(&["sessions", "export", "one", "-o", "x.html"]);
+    again.assert_code(42).assert_says("it exists, and an export replaces no file; name another one or remove it");
+    for (format, file) in [("markdown", "y.html"), ("html", "y.md")] {
+        let refused = scratch.ended(&["sessions", "export", "one", "--format", format, "-o", file]);
+        refused.assert_code(42).assert_says("`--format` and the name of the file differ");
+        assert!(!scratch.work(file).exists());
+    }
+    scratch.ended(&["sessions", "export", "one", "--format", "html", "-o", "y"]).assert_code(0);
+    assert!(scratch.read("y").starts_with("<!"));
+    scratch
+        .ended(&["sessions", "export", "one", "-o", "no/where.md"])
+        .assert_code(42)
+        .assert_says("its directory does not exist");
+}

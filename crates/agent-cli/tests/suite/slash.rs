@@ -113,7 +113,8 @@ fn undo_takes_back_turns_of_this_session_alone() {
     running.write("/undo\r");
     running.wait_for("this session has changed no files");
     running.wait_for("(\"make the other file\")");
-    running.wait_for("`agent undo` in a shell takes it back");
+    let in_one_line = |screen: &str| screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    running.wait_for_screen(|screen| in_one_line(screen).contains("`agent undo` in a shell takes it back"));
     assert_eq!(scratch.read("other.txt"), "theirs\n");
     for (message, answer) in [("write it", "Second."), ("edit it", "Third.")] {
         running.write(&format!("{message}\r"));

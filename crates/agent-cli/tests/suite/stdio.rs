@@ -8,36 +8,59 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+/// However long it takes: half of an input would be taken for all of it.
 #[test]
-fn an_open_pipe_is_not_waited_for_when_there_is_a_prompt() {
-    for prompt in [&["-p", "hello"][..], &["hello", "there"], &["-q", "-p", "hello"]] {
+fn a_slow_input_is_waited_for_to_its_end_and_that_is_said() {
+    for (prompt, first) in [
+        (&["-p", "explain this"][..], ""),
+        (&["explain", "this"], "the first line\n"),
+        (&["-q", "-p", "explain this"], ""),
+    ] {
         let model = Model::script([Step::text("Hi.")]);
         let scratch = Scratch::new();
         let mut command = scratch.run_command(&model, prompt);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        // `end` leaves standard input open.
-        let ended = Running::start_fed(&mut command, Stdio::piped()).end();
-        assert_eq!(ended.assert_code(0).out, "Hi.\n");
-        assert_eq!(ended.err.contains("standard input is open and silent"), !prompt.contains(&"-q"), "{}", ended.err);
-        assert!(model.last_body()["messages"][0].to_string().contains("hello"));
+        let mut running = Running::start_fed(&mut command, Stdio::piped());
+        running.write(first);
+        let is_quiet = prompt.contains(&"-q");
+        if is_quiet {
+            std::thread::sleep(Duration::from_millis(2_000));
+        } else {
+            running.wait_for("reading standard input to its end, which goes with the prompt");
+        }
+        running.write("the last line\n");
+        running.close_stdin();
+        let ended = running.end();
+        assert_eq!(ended.assert_code(0).err.contains("reading standard input"), !is_quiet, "{}", ended.err);
+        let said = model.last_body()["messages"][0].to_string();
+        let input = format!("{first}the last line").replace('\n', "\\n");
+        assert!(said.contains(&format!("explain this\\n\\n{input}")), "{said}");
     }
 }
 
-/// Whoever waits for the end of a pipe sees that.
+/// As a parent program or `ssh` may leave one open: nothing is sent, and a signal ends the wait.
 #[test]
-fn an_input_that_has_begun_is_read_to_its_end_and_a_long_wait_is_said() {
+fn a_pipe_that_never_ends_is_no_input_of_the_run_until_a_signal_ends_it() {
+    let model = Model::script([]);
+    let scratch = Scratch::new();
+    let mut command = scratch.run_command(&model, &["-p", "hello"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let running = Running::start_fed(&mut command, Stdio::piped());
+    running.wait_for("(`< /dev/null` where it has nothing); Ctrl-C ends the run");
+    running.signal("INT");
+    running.end().assert_code(130);
+    assert_eq!(model.requests().len(), 0);
+}
+
+#[test]
+fn without_standard_input_the_prompt_is_the_task() {
     let model = Model::script([Step::text("Hi.")]);
     let scratch = Scratch::new();
-    let mut command = scratch.run_command(&model, &["-p", "explain this"]);
+    let mut command = scratch.run_command(&model, &["-p", "hello"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = Running::start_fed(&mut command, Stdio::piped());
-    running.write("the first line\n");
-    running.wait_for("reading the task from standard input to its end");
-    running.write("the last line\n");
-    running.close_stdin();
-    running.end().assert_code(0);
-    let said = model.last_body()["messages"][0].to_string();
-    assert!(said.contains("explain this") && said.contains("the first line\\nthe last line"), "{said}");
+    let ended = Running::start_fed(&mut command, Stdio::null()).end();
+    assert_eq!(ended.assert_code(0).out, "Hi.\n");
+    assert!(!ended.err.contains("standard input"), "{}", ended.err);
 }
 
 #[test]

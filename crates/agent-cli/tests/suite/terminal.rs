@@ -192,7 +192,7 @@ fn what_a_question_shows() {
     ]);
     let mut running = Running::start(scratch.agent(&[]).args(model.flags(Wire::Anthropic)));
     running.write(&format!("go {}\n", NASTY.replace('\r', "")));
-    running.wait_for("  ? more");
+    running.wait_for(" · ? more");
     running.write(&format!("s bash({})\n", NASTY.replace('\r', "")));
     running.wait_for("does not cover");
     running.write("n\n");

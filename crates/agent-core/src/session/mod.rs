@@ -81,7 +81,7 @@ use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Exclusions, Ruling};
 use crate::snapshot::FormatVersion;
-use crate::tool::{Effect, Opening};
+use crate::tool::{Effect, Inspection, Opening, Subject};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use asked::{Asked, Tickets};
@@ -254,11 +254,12 @@ impl Session {
         self.batch.as_ref().map(|batch| batch.exclusions(call, &self.config.permissions)).unwrap_or_default()
     }
 
-    /// What a call of [`ExecuteTools`](Action::ExecuteTools) was judged to do. The driver hands that to the tool, too.
+    /// As what a call of [`ExecuteTools`](Action::ExecuteTools) was judged. The driver hands that to the tool and to the hook, also when
+    /// another program had the call looked at.
     #[must_use]
-    pub fn effect(&self, call: &CallId) -> Effect {
-        let changes = self.batch.as_ref().is_none_or(|batch| batch.changes(call));
-        if changes { Effect::Changes } else { Effect::Reads }
+    pub fn judged(&self, call: &CallId) -> Inspection {
+        let judged = self.batch.as_ref().and_then(|batch| batch.judged(call));
+        judged.unwrap_or(Inspection { effect: Effect::Changes, subject: Subject::None })
     }
 
     /// What of the sandbox a call of [`ExecuteTools`](Action::ExecuteTools) was judged to open. The driver hands that to the tool, too.

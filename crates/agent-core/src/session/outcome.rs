@@ -225,7 +225,8 @@ impl Run {
         (self.ending, self.error, self.is_summary) = (None, None, false);
     }
 
-    /// Whether a limit ended it that, once raised, lets it continue. After repetitions or a timeout the session waits for the user.
+    /// Whether a limit ended it that, once raised, lets it continue. A timeout stops what is in flight, as the user does: nothing is held
+    /// back by it, and the session waits for the user.
     const fn is_stopped_by_limit(&self) -> bool {
         match &self.ending {
             Some(Ending::Limit(kind)) => match kind {
@@ -233,8 +234,9 @@ impl Run {
                 | LimitKind::ToolCalls
                 | LimitKind::TotalTokens
                 | LimitKind::Cost
-                | LimitKind::FailuresInRow => true,
-                LimitKind::WallTime | LimitKind::Repetitions => false,
+                | LimitKind::FailuresInRow
+                | LimitKind::Repetitions => true,
+                LimitKind::WallTime => false,
             },
             Some(Ending::Cancelled | Ending::HookStopped | Ending::Llm(_) | Ending::Unusable) | None => false,
         }

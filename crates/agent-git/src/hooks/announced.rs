@@ -7,7 +7,7 @@ use super::{HIDDEN, RepositoryHooks};
 use crate::image::Image;
 use crate::paths;
 use agent_types::conversation::ToolCall;
-use agent_types::tool::Subject;
+use agent_types::tool::{Effect, Inspection, Subject};
 use std::collections::HashMap;
 
 /// What the calls of a batch would change, by the calls' ids.
@@ -58,23 +58,32 @@ fn size(image: &Image) -> usize {
 impl RepositoryHooks {
     /// Takes note of what a call would change.
     pub(super) fn announce(&self, call: &ToolCall, subject: &Subject) {
-        let announced = match subject {
+        let announced = self.look(subject, false);
+        self.memory().announced.insert(call.id.as_str(), announced);
+    }
+
+    /// What a call would change, as it is now. `begins` says that the call runs at once: calls before it may have run.
+    fn look(&self, subject: &Subject, begins: bool) -> Call {
+        match subject {
             Subject::Paths(named) | Subject::Files { paths: named, .. } => {
-                Call { images: self.remember(named), command: None }
+                Call { images: self.remember(named, begins), command: None }
             }
             Subject::Command { text, .. } => Call { images: Vec::new(), command: Some(text.clone()) },
             // Nothing that could be remembered.
             _ => Call::default(),
-        };
-        self.memory().announced.insert(call.id.as_str(), announced);
+        }
     }
 
     /// Remembers how files are, in memory.
-    fn remember(&self, named: &[String]) -> Vec<(String, Image)> {
+    fn remember(&self, named: &[String], begins: bool) -> Vec<(String, Image)> {
         let repository = self.repository().ok();
         let mut memory = self.memory();
         let mut images = Vec::new();
         for path in named.iter().filter_map(|path| paths::normalize(&self.config.workspace, path).ok()) {
+            // What a call before this one left is not how the user had the file.
+            if begins && !memory.before.bases(&path).is_empty() {
+                continue;
+            }
             let now = self.image(&path);
             if let Some(repository) = repository
                 && paths::check_parents(&self.config.workspace, &path).is_ok()
@@ -88,11 +97,16 @@ impl RepositoryHooks {
         images
     }
 
-    /// Keeps what a call is about to change where it can be gone back to.
-    pub(super) fn keep_before(&self, call: &ToolCall) {
+    /// Keeps what a call is about to change where it can be gone back to. A call that another program announced, before the session was
+    /// resumed, is looked at now.
+    pub(super) fn keep_before(&self, call: &ToolCall, judged: &Inspection) {
+        let announced = self.memory().announced.take(call.id.as_str());
+        let announced = announced.unwrap_or_else(|| match judged.effect {
+            Effect::Reads => Call::default(),
+            Effect::Changes => self.look(&judged.subject, true),
+        });
         let repository = self.repository();
         let mut memory = self.memory();
-        let Some(announced) = memory.announced.take(call.id.as_str()) else { return };
         if let Some(text) = announced.command {
             memory.turn.command(&text);
         }

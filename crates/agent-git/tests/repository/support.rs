@@ -225,7 +225,15 @@ impl Agent {
     /// The call that was announced last is permitted and runs.
     pub(crate) fn begin(&self) {
         let call = ToolCall { id: CallId::new("1"), name: "write_file".into(), arguments: Arguments::empty() };
-        wait(self.hooks.tool_begins(&call));
+        let judged = Inspection { effect: Effect::Changes, subject: Subject::None };
+        wait(self.hooks.tool_begins(&call, &judged));
+    }
+
+    /// A call runs that another program announced.
+    pub(crate) fn begin_announced_elsewhere(&self, path: &str) {
+        let call = ToolCall { id: CallId::new("2"), name: "write_file".into(), arguments: Arguments::empty() };
+        let judged = Inspection { effect: Effect::Changes, subject: Subject::Paths(vec![path.to_owned()]) };
+        wait(self.hooks.tool_begins(&call, &judged));
     }
 
     /// A tool that writes a file, or deletes it.

@@ -256,6 +256,21 @@ fn of_a_file_that_commands_do_not_read_no_copy_is_kept() {
     }
 }
 
+/// The program that looked at the calls has ended; the one that resumes the session runs them.
+#[test]
+fn a_call_that_another_program_announced_is_taken_back_and_committed() {
+    let Some(repo) = Repo::new() else { return };
+    let agent = repo.agent();
+    agent.begin_announced_elsewhere("a.rs");
+    repo.write("a.rs", "first call\n");
+    agent.begin_announced_elsewhere("a.rs");
+    repo.write("a.rs", "second call\n");
+    let report = agent.finish(&["a.rs"]);
+    assert!(report.commit.is_some(), "{report:?}");
+    assert_eq!(take_back(&repo, 1).unwrap().restored, ["a.rs"]);
+    assert_eq!(repo.read("a.rs"), "a\n");
+}
+
 #[test]
 fn commands_of_a_turn_are_named() {
     let Some(repo) = Repo::new() else { return };

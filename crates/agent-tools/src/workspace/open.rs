@@ -1,12 +1,12 @@
 //! Opening files: regular ones only, never blocking, and exactly the one that was checked.
 
-use super::descend::{For, Identity, descend_noting, identity};
+use super::descend::{For, Identity, descend, descend_noting, identity};
 use super::record::Stamp;
 use super::{FileError, RelativePath, Workspace};
 use crate::file_tool::FileKind;
 use agent_types::tool::{Effect, Inspection};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, fstatfs, openat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fstatfs, openat, statat};
 use rustix::path::Arg;
 use std::fs::File;
 use std::io;
@@ -72,6 +72,46 @@ impl Workspace {
         let opened = self.relative(given).and_then(|path| self.open_file(&path)).map_err(said)?;
         judged(vec![opened.real.to_string()])?;
         Ok(opened.file)
+    }
+
+    /// The names in a directory, for a host that shows them to the model itself: in order, directories with a slash, at most `most` of
+    /// them, and how many more there are. What the model may not read without asking is left out.
+    ///
+    /// # Errors
+    /// The path leads out of the workspace, to what is closed, or to no directory that can be read. Or it may not be read.
+    pub fn entries_to_show(
+        &self,
+        given: &str,
+        most: usize,
+        may_be_read: impl Fn(&Inspection) -> bool,
+    ) -> Result<(Vec<String>, usize), String> {
+        let said = |error: FileError| error.to_string();
+        let is_open = |path: &str| {
+            let subject = |paths| Inspection { effect: Effect::Reads, subject: FileKind::Reads.subject(paths) };
+            self.subjects(path).is_ok_and(|paths| may_be_read(&subject(paths)))
+        };
+        let path = self.relative(given).map_err(said)?;
+        let real = self.existing(&path).map_err(said)?;
+        if !(real.is_root() || is_open(given) && is_open(real.as_str())) {
+            return Err(format!("`{given}` may not be read without asking"));
+        }
+        let failed = |error: rustix::io::Errno| said(FileError::new(&path, error.into()));
+        let directory = descend(self.descriptor(), real.as_path(), For::Listing).map_err(failed)?;
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            // One with another name is none that the model could give.
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            let place = if real.is_root() { name.to_owned() } else { format!("{real}/{name}") };
+            if !matches!(name, "." | "..") && is_open(&place) {
+                let slash = if entry.file_type() == FileType::Directory { "/" } else { "" };
+                names.push(format!("{name}{slash}"));
+            }
+        }
+        names.sort_unstable();
+        let more = names.len().saturating_sub(most);
+        names.truncate(most);
+        Ok((names, more))
     }
 
     /// Opens a file that is to be replaced or removed: it must be writable, as the model last saw it, and not protected.

@@ -3,12 +3,24 @@
 
 use super::Screen;
 use crate::screen::choose::{Choice, Chooser};
+use crate::screen::edit::ahead::type_ahead;
 use crate::screen::edit::editor::Input;
+use std::time::{Duration, Instant};
+use termina::event::KeyCode;
 
 /// A list that is open, and what follows from the choice.
 pub(super) struct Choosing {
     pub(super) chooser: Chooser,
     then: Then,
+    /// From then on keys are meant for it. What was typed before it could be read goes into the line.
+    ready: Option<Instant>,
+}
+
+impl Choosing {
+    /// When keys begin to be meant for it, if they are not yet.
+    pub(super) fn waits_until(&self) -> Option<Instant> {
+        self.ready.filter(|ready| *ready > Instant::now())
+    }
 }
 
 /// Is given what was chosen, and returns whether to leave the prompt.
@@ -21,8 +33,26 @@ impl Screen {
         chooser: Chooser,
         then: impl FnOnce(&mut Self, usize) -> bool + Send + 'static,
     ) -> bool {
+        self.open(chooser, None, then)
+    }
+
+    /// The same with a list that nobody asked for: it opens while the person may be typing.
+    pub(super) fn choose_unasked(
+        &mut self,
+        chooser: Chooser,
+        then: impl FnOnce(&mut Self, usize) -> bool + Send + 'static,
+    ) -> bool {
+        self.open(chooser, Some(Instant::now() + DEAD_TIME), then)
+    }
+
+    fn open(
+        &mut self,
+        chooser: Chooser,
+        ready: Option<Instant>,
+        then: impl FnOnce(&mut Self, usize) -> bool + Send + 'static,
+    ) -> bool {
         let Some(desk) = &mut self.desk else { return false };
-        desk.choosing = Some(Choosing { chooser, then: Box::new(then) });
+        desk.choosing = Some(Choosing { chooser, then: Box::new(then), ready });
         true
     }
 
@@ -30,6 +60,13 @@ impl Screen {
     pub(super) fn chosen(&mut self, input: &Input) -> Option<bool> {
         let desk = self.desk.as_mut()?;
         let mut open = desk.choosing.take()?;
+        let now = Instant::now();
+        if open.ready.is_some_and(|ready| now < ready) && !is_escape(input) {
+            open.ready = Some(now + PAUSE);
+            desk.choosing = Some(open);
+            type_ahead(&mut desk.editor, input);
+            return Some(false);
+        }
         match open.chooser.input(input) {
             Choice::Open => desk.choosing = Some(open),
             Choice::Taken(at) => return Some((open.then)(self, at)),
@@ -43,3 +80,12 @@ impl Screen {
         self.desk.as_mut().and_then(|desk| desk.choosing.take()).is_some()
     }
 }
+
+fn is_escape(input: &Input) -> bool {
+    matches!(input, Input::Key(key) if key.code == KeyCode::Escape)
+}
+
+/// A list that has just appeared was not read.
+const DEAD_TIME: Duration = Duration::from_millis(300);
+/// Who is typing goes on for a while.
+const PAUSE: Duration = Duration::from_millis(500);

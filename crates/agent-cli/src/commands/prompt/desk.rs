@@ -239,7 +239,11 @@ impl Screen {
         let (columns, height) = terminal::size();
         let room = (height - 1).clamp(1, choose::MOST_ROWS);
         if let Some(open) = &desk.choosing {
-            return terminal::show(open.chooser.region(columns, room));
+            let mut region = open.chooser.region(columns, room);
+            if let (Some(_), Some(title)) = (open.waits_until(), region.rows.first_mut()) {
+                *title = cut(&format!("… {title}"), columns);
+            }
+            return terminal::show(region);
         }
         let others = 2 + waiting.len().min(1);
         let (rows, hint) = desk.editor.rows(columns, room.saturating_sub(others).max(1));

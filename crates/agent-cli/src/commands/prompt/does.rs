@@ -10,6 +10,7 @@ use crate::screen::terminal::{clean, inline};
 use crate::session::limits::{next_raise, raised};
 use crate::session::pictured::Pictured;
 use agent_core::agent::Turns;
+use agent_core::budget::Limits;
 use agent_core::conversation::UserMessage;
 
 impl Screen {
@@ -141,6 +142,10 @@ pub(super) fn help(screen: &mut Screen, _: &str) -> bool {
 }
 
 pub(super) fn more(screen: &mut Screen, _: &str) -> bool {
+    if screen.limits == Limits::default() {
+        screen.view.tell("no limit is set, so there is none to raise");
+        return false;
+    }
     screen.raises = next_raise(&screen.limits, screen.raises, &screen.used);
     // What the limit cut short goes on, and may end well.
     screen.turns = Turns::default();

@@ -74,7 +74,7 @@ impl Screen {
         let Some(server) = server else { return };
         let told = format!("{} can be kept in your configuration, so that `agent` alone asks it", server.url);
         let choices = [('y', "yes".to_owned()), ('n', "no, and do not ask again".to_owned())];
-        let is_open = self.choose(Chooser::by_letter("Keep this server?", choices, 1), move |screen, at| {
+        let is_open = self.choose_unasked(Chooser::by_letter("Keep this server?", choices, 1), move |screen, at| {
             kept_server::note_asked();
             if at == 0 {
                 match server.keep() {
@@ -98,7 +98,7 @@ impl Screen {
         self.view.tell(&format!("{reached}; {how}"));
         let choices = [('y', "yes, as /more does".to_owned()), ('n', "no".to_owned())];
         let chooser = Chooser::by_letter("Raise the limits by their initial amounts?", choices, 1);
-        self.choose(chooser, |screen, at| {
+        self.choose_unasked(chooser, |screen, at| {
             if at == 0 {
                 more(screen, "");
             }

@@ -35,7 +35,7 @@ use agent_core::conversation::CallId;
 use agent_core::lifecycle;
 use agent_core::lifecycle::Commitment;
 use agent_core::permission::{Basis, Decision, Ruling};
-use agent_core::session::{Outcome, OutcomeKind, SessionConfig};
+use agent_core::session::{Outcome, OutcomeKind, SessionConfig, State, Trigger};
 use agent_git::RepositoryHooks;
 use agent_runner::{Handle, Notice};
 use agent_tools::BackgroundCommands;
@@ -266,6 +266,9 @@ impl Screen {
                 self.asked_by_hook.insert(call.clone());
             }
             Notice::Refused(rejected) => self.refused(rejected),
+            Notice::Transition(step) if is_raise_at_rest(step.from, step.on) => {
+                self.view.tell("the limits are raised; none of them held work back: write what to do next");
+            }
             Notice::Spent(ledger) => {
                 self.used = *ledger;
                 self.spent(ledger.cost_nano_usd);
@@ -425,6 +428,11 @@ impl Screen {
     fn is_stopping(&self) -> bool {
         self.doing == Doing::Stopping || self.taken < self.stop
     }
+}
+
+/// Whether limits were raised and nothing follows from it.
+fn is_raise_at_rest(from: State, on: Trigger) -> bool {
+    from == State::WaitingForUserInput && on == Trigger::BudgetRaised
 }
 
 const UNUSABLE_INPUT: u8 = 42;

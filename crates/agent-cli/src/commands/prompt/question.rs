@@ -1,7 +1,7 @@
 //! Questions at the prompt: shown whole before they can be answered with yes.
 
 use super::Screen;
-use crate::config::kept_rules;
+use crate::config::kept_rules::{self, Reach};
 use crate::screen::answer::{self, Asker, By, Key};
 use crate::screen::approver::Question;
 use crate::screen::change::Changes;
@@ -82,7 +82,7 @@ impl Screen {
     /// A question of which nothing was shown yet.
     fn opened(&self, question: ApprovalQuestion, answer: oneshot::Sender<ApprovalAnswer>) -> Open {
         let changes = Changes::of(&question.call, &self.directory);
-        let sheet = changes.as_ref().map_or_else(|| Sheet::of(&question.call), Sheet::of_changes);
+        let sheet = changes.as_ref().map_or_else(|| Sheet::below_heading(&question.call), Sheet::of_changes);
         let entry = if self.desk.is_some() { Entry::Key } else { Entry::Line };
         Open { question, answer, sheet, changes, entry, edited: None, ready: Instant::now(), prompt_at: None }
     }
@@ -109,8 +109,8 @@ impl Screen {
             let rows = answer::short(asked, self.asker(asked), by, terminal::size().0);
             rows.iter().for_each(|row| self.put(Tint::Dim, row));
         } else {
-            let how = if by == By::Key { answer::TO_SEE_MORE_BY_KEY } else { answer::TO_SEE_MORE };
-            self.put(Tint::Bold, &format!("  {}: {how}", open.sheet.how_far()));
+            let (far, how) = (open.sheet.how_far(), answer::to_see_more(by));
+            self.put(Tint::Bold, &format!("  {far}: {how}"));
         }
         // A line has no way to show that it does not count yet, but that nothing asks for it.
         if self.desk.is_some() || !self.is_typed {
@@ -240,7 +240,9 @@ impl Screen {
 
     /// When an answer begins to count, if a question waits for one. It may have passed where the answer is still to be asked for.
     pub(super) fn ready(&self) -> Option<Instant> {
-        let open = self.question.as_ref()?;
+        let Some(open) = &self.question else {
+            return self.desk.as_ref()?.choosing.as_ref()?.waits_until();
+        };
         open.prompt_at.or(Some(open.ready).filter(|ready| *ready > Instant::now()))
     }
 
@@ -259,8 +261,14 @@ impl Screen {
             "?" => return self.explain(open),
             _ => {}
         }
-        let read = if is_seen { answer::read } else { answer::read_unseen };
-        match read(line, &open.question, self.asker(&open.question)) {
+        let asker = self.asker(&open.question);
+        // After `:` a line answers, also where keys do.
+        let by = if open.entry == Entry::Line { By::Line } else { self.by() };
+        let read = match is_seen {
+            true => answer::read(line, &open.question, asker),
+            false => answer::read_unseen(line, &open.question, asker, by),
+        };
+        match read {
             // What was shown is what is allowed.
             Ok(ApprovalAnswer::Allow { arguments: None, .. })
                 if open.changes.is_some() && open.changes != Changes::of(&open.question.call, &self.directory) =>
@@ -306,9 +314,18 @@ impl Screen {
     /// An answer that is to hold for sessions to come is kept first. Where it cannot be, it holds for this one.
     fn keeping(&mut self, answer: ApprovalAnswer) -> ApprovalAnswer {
         let ApprovalAnswer::Allow { scope: ApprovalScope::Always(rules), arguments } = answer else { return answer };
-        let scope = match rules.iter().try_for_each(kept_rules::keep) {
-            Ok(()) => {
-                self.view.tell(&format!("saved in {}", inline(&kept_rules::place())));
+        let kept: Result<Vec<Reach>, String> =
+            rules.iter().map(|rule| kept_rules::keep(rule, &self.directory)).collect();
+        let scope = match kept {
+            Ok(reaches) => {
+                for (rule, reach) in rules.iter().zip(reaches) {
+                    let place = match reach {
+                        Reach::Everywhere => String::from("every directory"),
+                        Reach::Here => self.directory.display().to_string(),
+                    };
+                    let told = format!("saved in {}, for {place}: `{rule}`", kept_rules::place());
+                    self.view.tell(&inline(&told));
+                }
                 ApprovalScope::Always(rules)
             }
             Err(error) => {

@@ -4,12 +4,13 @@
 use super::Screen;
 use super::status::duration;
 use crate::commands::args::Trust;
-use crate::commands::sessions::args::{Export, ExportFormat, One, Place, Replay};
+use crate::commands::sessions::args::{Export, One, Place, Replay};
 use crate::commands::sessions::{self, context, outlook, rename, replay, undo_turns_of};
 use crate::commands::trust;
 use crate::failure::Failure;
 use crate::screen::change::Changes;
-use crate::screen::terminal::{Style, Tint, inline, one_line};
+use crate::screen::counted::counted;
+use crate::screen::terminal::{Style, Tint, in_rows, inline, one_line};
 use std::path::PathBuf;
 use tokio::task::JoinHandle;
 
@@ -67,10 +68,8 @@ pub(super) fn export(screen: &mut Screen, argument: &str) -> bool {
         return false;
     }
     let output = screen.directory.join(argument);
-    let is_html = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html"));
-    let format = if is_html { ExportFormat::Html } else { ExportFormat::Markdown };
     if let Some(session) = screen.one() {
-        screen.apart(move || sessions::export(&Export { session, format, output: Some(PathBuf::from(&output)) }));
+        screen.apart(move || sessions::export(&Export { session, format: None, output: Some(PathBuf::from(&output)) }));
     }
     false
 }
@@ -102,7 +101,7 @@ pub(super) fn diff(screen: &mut Screen, _: &str) -> bool {
         let Some(undone) = outlook(&directory, &id, 0).await? else {
             style.say(
                 Tint::Dim,
-                &format!("this session changed no file of which the old content is kept; {NOT_COMMANDS}"),
+                &in_rows(&format!("this session changed no file of which the old content is kept; {NOT_COMMANDS}")),
             );
             return Ok(0);
         };
@@ -110,9 +109,9 @@ pub(super) fn diff(screen: &mut Screen, _: &str) -> bool {
             show_change(style, path, old.as_deref(), new.as_deref());
         }
         for (path, reason) in &undone.left {
-            style.say(Tint::Dim, &format!("  {}: not shown, {}", inline(path), inline(reason)));
+            style.say(Tint::Dim, &in_rows(&format!("  {}: not shown, {}", inline(path), inline(reason))));
         }
-        style.say(Tint::Dim, NOT_COMMANDS);
+        style.say(Tint::Dim, &in_rows(NOT_COMMANDS));
         Ok(0)
     }));
     false
@@ -121,7 +120,7 @@ pub(super) fn diff(screen: &mut Screen, _: &str) -> bool {
 fn show_change(style: Style, path: &str, old: Option<&[u8]>, new: Option<&[u8]>) {
     match Changes::between(path, old, new) {
         Some(changes) => changes.rows().iter().for_each(|(tint, row)| style.say(*tint, row)),
-        None => style.say(Tint::Dim, &format!("  {} changed, and is no text", inline(path))),
+        None => style.say(Tint::Dim, &in_rows(&format!("  {} changed, and is no text", inline(path)))),
     }
 }
 
@@ -135,6 +134,20 @@ pub(super) fn running(screen: &mut Screen, _: &str) -> bool {
         screen.view.tell(&format!("{}  {age}  {}", command.id, one_line(&command.command, LONGEST_COMMAND)));
     }
     false
+}
+
+impl Screen {
+    /// The session is left: which commands end with it.
+    pub(super) fn tell_what_ends(&mut self) {
+        let running = self.background.running();
+        if running.is_empty() {
+            return;
+        }
+        let named: Vec<String> =
+            running.iter().map(|command| format!("`{}`", one_line(&command.command, SHORT))).collect();
+        let count = counted(running.len() as u64, "background command");
+        self.view.tell(&format!("ends {count} with the session: {}", named.join(", ")));
+    }
 }
 
 pub(super) fn trust_workspace(screen: &mut Screen, argument: &str) -> bool {
@@ -175,4 +188,5 @@ fn number(screen: &mut Screen, argument: &str, otherwise: u32) -> Option<u32> {
 
 const NOT_COMMANDS: &str = "what commands changed is not recorded, and not shown";
 const LONGEST_COMMAND: usize = 200;
+const SHORT: usize = 60;
 const LAST_RECORDS: u32 = 20;

@@ -4,7 +4,9 @@ use super::Screen;
 use super::reports::Report;
 use crate::failure::Failure;
 use crate::screen::choose::Chooser;
+use crate::screen::edit::ahead::type_ahead;
 use crate::screen::edit::editor::Input;
+use crate::screen::keys::Keys;
 use crate::screen::terminal::{self, inline};
 use std::io;
 use std::sync::Arc;
@@ -23,7 +25,8 @@ impl Screen {
         self.view.end_line();
         self.presses = Arc::default();
         let presses = Arc::clone(&self.presses);
-        let run = move || terminal::run_for_person(&command, &directory, &presses);
+        let is_edited = self.desk.is_some();
+        let run = move || terminal::run_for_person(&command, &directory, &presses, is_edited);
         match &mut self.desk {
             Some(desk) => desk.run(tokio::task::spawn_blocking(run)),
             None => {
@@ -37,6 +40,14 @@ impl Screen {
 
     /// Such a command has ended. What it wrote was shown, and is the person's until they give it away.
     pub(super) fn command_ended(&mut self, result: io::Result<String>) {
+        // What was typed while it ran is no answer to what follows.
+        let typed = terminal::take_typed();
+        let mut keys = Keys::default();
+        let mut inputs = keys.take(&typed);
+        inputs.extend(keys.quiet());
+        if let Some(desk) = &mut self.desk {
+            inputs.iter().for_each(|input| type_ahead(&mut desk.editor, input));
+        }
         let text = match result {
             Ok(text) => text,
             Err(error) => return self.view.error(&format!("cannot run the command: {}", inline(&error.to_string()))),
@@ -54,12 +65,72 @@ impl Screen {
     }
 }
 
-/// The program of a command that draws on the whole terminal: without it, it would wait for keys that never come.
+/// The program of a command that needs the whole terminal: without it, it would wait for keys that never come. Each command of a list
+/// or a pipe is looked at, in front of which variables and programs that run another one may stand.
 fn needs_terminal(command: &str) -> Option<&str> {
-    let is_set = |word: &&str| word.contains('=') || matches!(*word, "sudo" | "exec" | "command" | "env");
-    let program = command.split_whitespace().find(|word| !is_set(word))?;
+    command.split(['\n', ';', '&', '|', '(', ')', '{', '}']).find_map(of_one)
+}
+
+fn of_one(command: &str) -> Option<&str> {
+    let mut words = command.split_whitespace().skip_while(|word| is_in_front(word));
+    let mut program = words.next()?;
+    // Of options that take a word of their own, the next name that is known counts.
+    if matches!(program, "sudo" | "doas") {
+        let named =
+            command.split_whitespace().find(|word| FULL_SCREEN.contains(&word.rsplit('/').next().unwrap_or(word)));
+        program = named.unwrap_or(program);
+    }
     let name = program.rsplit('/').next().unwrap_or(program);
-    FULL_SCREEN.contains(&name).then_some(program)
+    let arguments: Vec<&str> = words.collect();
+    let has = |options: &[&str]| {
+        let is_one = |word: &&str| options.iter().any(|option| word.split('=').next() == Some(option));
+        arguments.iter().any(is_one)
+    };
+    let is_it = match name {
+        "git" => git_edits(&arguments),
+        "sudo" | "doas" => has(&["-e", "--edit"]),
+        "sudoedit" | "visudo" | "vipw" | "vigr" => true,
+        "crontab" => has(&["-e"]),
+        "systemctl" | "kubectl" | "gh" => arguments.first() == Some(&"edit"),
+        "man" => !has(&["-P", "--pager", "-w", "--where"]),
+        _ => FULL_SCREEN.contains(&name),
+    };
+    is_it.then_some(program)
+}
+
+/// A variable that is set, a program that runs the rest, or an option of one.
+fn is_in_front(word: &str) -> bool {
+    let is_variable = word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
+    is_variable || matches!(word, "exec" | "command" | "env" | "nohup" | "time" | "!" | "then" | "do" | "else")
+}
+
+/// Whether git opens an editor: for the message of a commit, a list of commits, or parts of a change.
+fn git_edits(arguments: &[&str]) -> bool {
+    let mut words = arguments.iter().copied();
+    let sub_command = loop {
+        match words.next() {
+            Some("-c" | "-C") => drop(words.next()),
+            Some(option) if option.starts_with('-') => {}
+            found => break found,
+        }
+    };
+    let rest: Vec<&str> = words.collect();
+    let has = |long: &[&str], letters: &[char]| {
+        rest.iter().any(|word| match word.strip_prefix("--") {
+            Some(name) => long.contains(&name.split('=').next().unwrap_or(name)),
+            None => word.strip_prefix('-').is_some_and(|short| short.contains(letters)),
+        })
+    };
+    let is_given = has(&["message", "file", "reuse-message", "no-edit", "fixup", "dry-run"], &['m', 'F', 'C']);
+    match sub_command {
+        Some("commit") => has(&["edit", "patch", "interactive"], &['e', 'p']) || !is_given,
+        Some("rebase") => has(&["interactive", "edit-todo"], &['i']),
+        Some("add" | "checkout" | "reset" | "restore" | "stash") => has(&["patch", "interactive"], &['p', 'i']),
+        Some("tag") => has(&["annotate", "sign"], &['a', 's']) && !has(&["message", "file"], &['m', 'F']),
+        Some("config") => has(&["edit"], &['e']),
+        Some("mergetool" | "difftool" | "gui" | "citool") => true,
+        Some(_) | None => false,
+    }
 }
 
 #[rustfmt::skip]
@@ -78,7 +149,26 @@ mod tests {
             ("vi a.txt", Some("vi")),
             ("/usr/bin/vim", Some("/usr/bin/vim")),
             ("EDITOR=x sudo nano /etc/hosts", Some("nano")),
-            ("git log | less", None),
+            ("sudo -u me vim x", Some("vim")),
+            ("cd sub; vim x", Some("vim")),
+            ("make && less log", Some("less")),
+            ("git log | less", Some("less")),
+            ("env X=1 vim", Some("vim")),
+            ("(top)", Some("top")),
+            ("sudo -e /etc/hosts", Some("sudo")),
+            ("git commit", Some("git")),
+            ("git add a && git commit --amend", Some("git")),
+            ("git -c a=b commit -a", Some("git")),
+            ("git rebase -i HEAD~3", Some("git")),
+            ("git add -p", Some("git")),
+            ("crontab -e", Some("crontab")),
+            ("git commit -m 'vim'", None),
+            ("git commit -am x", None),
+            ("git commit --amend --no-edit", None),
+            ("git rebase main", None),
+            ("git status && git push", None),
+            ("echo vim less", None),
+            ("sudo ls", None),
             ("video.sh", None),
             ("", None),
         ] {

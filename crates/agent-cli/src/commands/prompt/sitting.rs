@@ -112,6 +112,7 @@ impl Sitting {
             handle.input(attached.message);
         }
         let left = screen.run(&mut notices, signals, &mut keyboard, questions).await;
+        screen.tell_what_ends();
         let next = screen.next.take();
         if next.is_none() {
             screen.keep_draft();
@@ -170,16 +171,7 @@ impl Sitting {
         screen.directory.clone_from(&settings.directory);
         screen.settings = Arc::clone(settings);
         screen.view.show_changes_in(&settings.directory);
-        screen.view.tell(&inline(&format!("{} in {} · session {id}", model.id, settings.directory.display())));
-        screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
-        screen.view.recap(&before.conversation);
-        if let Some(left) = &unfinished {
-            screen.view.tell(&going_on(left));
-        }
-        (screen.id, screen.attaching) = (id, attaching);
-        screen.background = background;
-        (screen.reach, screen.wish) = (reach, settings.effort);
-        screen.provider = Endpoint::of(settings).map(|endpoint| endpoint.name).unwrap_or_default();
+        // From here on the width of the terminal counts.
         let status = Status::new(&model, settings.permissions.mode);
         screen.desk = match self.desk.take() {
             Some(mut desk) => {
@@ -196,6 +188,16 @@ impl Sitting {
             screen.view.show_all_it_can();
             screen.look_at_branch();
         }
+        screen.view.tell(&inline(&format!("{} in {} · session {id}", model.id, settings.directory.display())));
+        screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
+        screen.view.recap(&before.conversation);
+        if let Some(left) = &unfinished {
+            screen.view.tell(&going_on(left));
+        }
+        (screen.id, screen.attaching) = (id, attaching);
+        screen.background = background;
+        (screen.reach, screen.wish) = (reach, settings.effort);
+        screen.provider = Endpoint::of(settings).map(|endpoint| endpoint.name).unwrap_or_default();
         let (mut customs, unreadable) = custom::found(&settings.directory);
         customs.extend(settings.skills.iter().map(custom::of_skill));
         unreadable.iter().for_each(|why| screen.view.tell(&inline(why)));

@@ -2,10 +2,10 @@
 //!
 //! Where the terminal is too narrow for all of it, the parts that matter least are left out.
 
-use crate::screen::counted::{counted, short};
+use crate::screen::counted::{counted, short, usd};
 use crate::screen::edit::layout::cut;
 use crate::screen::terminal::{inline, one_line};
-use agent_core::budget::{Ledger, Usd};
+use agent_core::budget::Ledger;
 use agent_core::llm::Effort;
 use agent_core::permission::PermissionMode;
 use agent_core::session::ModelConfig;
@@ -108,7 +108,7 @@ impl Status {
         let tokens = (input + output > 0).then(|| format!("{} in, {} out", short(input), short(output)));
         let cost = match used.unpriced_calls {
             0 if used.cost_nano_usd == 0 => None,
-            0 => Some(format!("{} USD", Usd(used.cost_nano_usd))),
+            0 => Some(format!("{} USD", usd(used.cost_nano_usd))),
             _ => Some(String::from("cost unknown")),
         };
         let cost_matters = if used.unpriced_calls > 0 { 7 } else { 3 };

@@ -156,15 +156,15 @@ pub(crate) struct Lint {
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) session: One,
-    /// Output format.
-    #[arg(long, value_enum, default_value = "markdown")]
-    pub(crate) format: ExportFormat,
+    /// Output format. Default: as the file's name ends (`.html` or not), and Markdown on standard output.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
     /// Where to write it. Default: standard output.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
     /// For reading and pasting.
     Markdown,

@@ -16,7 +16,8 @@ use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
 
 /// A session in short: what was said, and where it stands.
 pub(super) fn show(arguments: &One) -> Result<u8, Failure> {
@@ -30,9 +31,10 @@ pub(super) fn show(arguments: &One) -> Result<u8, Failure> {
 
 /// The session as a document.
 pub(crate) fn export(arguments: &Export) -> Result<u8, Failure> {
+    let format = format(arguments.format, arguments.output.as_deref())?;
     let (id, path) = arguments.session.find()?;
     let name = arguments.session.place.store()?.name(&id);
-    let text = match arguments.format {
+    let text = match format {
         ExportFormat::Markdown => {
             let story = Story::read(&path, None, |_| {})?;
             format!("# Session {id}\n{}\n{}", fenced(&head(&id, name.as_deref(), &story)), markdown(&story))
@@ -50,12 +52,41 @@ pub(crate) fn export(arguments: &Export) -> Result<u8, Failure> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let failed = |error| Failure::input(format!("cannot write {}: {error}", output.display()));
+    let failed = |error: io::Error| {
+        let shown = output.display();
+        Failure::input(match error.kind() {
+            ErrorKind::AlreadyExists => {
+                format!(
+                    "cannot write {shown}: it exists, and an export replaces no file; name another one or remove it"
+                )
+            }
+            ErrorKind::NotFound => format!("cannot write {shown}: its directory does not exist; create that first"),
+            _ => format!("cannot write {shown}: {error}"),
+        })
+    };
     let mut file = options.open(output).map_err(failed)?;
     let written = file.write_all(text.as_bytes());
     written.inspect_err(|_| drop(std::fs::remove_file(output))).map_err(failed)?;
     say(&format!("agent: written to {}", escaped(&output.display().to_string())));
     Ok(0)
+}
+
+/// The format that was asked for, or that the name of the file says.
+fn format(asked: Option<ExportFormat>, output: Option<&Path>) -> Result<ExportFormat, Failure> {
+    let ending = output.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
+    let by_name = match ending.as_deref() {
+        Some("html" | "htm") => Some(ExportFormat::Html),
+        Some("md" | "markdown") => Some(ExportFormat::Markdown),
+        Some(_) | None => None,
+    };
+    match (asked, by_name) {
+        (Some(asked), Some(by_name)) if asked != by_name => Err(Failure::input(format!(
+            "`--format` and the name of the file differ: {} would hold {}; leave `--format` out or name the file otherwise",
+            output.unwrap_or(Path::new("")).display(),
+            if asked == ExportFormat::Html { "HTML" } else { "Markdown" },
+        ))),
+        (asked, by_name) => Ok(asked.or(by_name).unwrap_or(ExportFormat::Markdown)),
+    }
 }
 
 /// What the header and the end of the journal tell.
@@ -67,7 +98,11 @@ pub(super) fn head(id: &str, name: Option<&str>, story: &Story) -> String {
     let mut out = format!(
         "session    {id}\n{name}directory  {}\nmodel      {}\nstate      {state:?}\nused       {}, {}, {}, cost in USD: {}\n",
         escaped(&header.directory),
-        escaped(&model),
+        if model.is_empty() {
+            String::from("none yet; it is chosen when the session is resumed")
+        } else {
+            escaped(&model)
+        },
         counted(ledger.model_calls, "model call"),
         counted(ledger.tool_calls, "tool call"),
         counted(ledger.usage.total_tokens(), "token"),

@@ -2,9 +2,9 @@
 
 use super::args::List;
 use super::explain::dollars;
-use super::story::usd;
 use super::{failed, write, write_json};
 use crate::failure::Failure;
+use crate::screen::counted::usd;
 use crate::screen::terminal::{inline, one_line, say};
 use agent_core::job::time::rfc3339;
 use agent_core::journal::Replayer;
@@ -96,7 +96,14 @@ impl Listed {
             None => "(cannot be read; `agent sessions verify` says why)",
         };
         let shown = shown(self.name.as_deref(), words);
-        let cost = self.cost_nano_usd.map_or_else(|| String::from("-"), |nano| format!("${}", usd(Some(nano))));
+        // A session that cost nothing, and one of which it is not known, have none to show.
+        let cost = match self.cost_nano_usd {
+            Some(0) | None => String::from("-"),
+            Some(nano) => match usd(nano).strip_prefix('<') {
+                Some(least) => format!("<${least}"),
+                None => format!("${}", usd(nano)),
+            },
+        };
         let (when, size) = (age(self.modified_at), size(self.bytes));
         format!("{:<24} {when:>9} {size:>9} {cost:>9}  {shown}\n", inline(&self.id))
     }

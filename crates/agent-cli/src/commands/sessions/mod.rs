@@ -25,7 +25,7 @@ mod undone;
 use crate::config::project::working_directory;
 use crate::failure::Failure;
 use crate::screen::choose::{self, Chooser};
-use crate::screen::terminal::{Style, clean, escaped, inline, one_line, print, print_json, say};
+use crate::screen::terminal::{Style, clean, escaped, in_rows, inline, one_line, print, print_json, say};
 use crate::session::kept::{self, store};
 use agent_core::agent;
 use agent_core::journal::{Entry, LifecycleEntry, Record};
@@ -179,7 +179,7 @@ fn write_json(json: &str) -> Result<(), Failure> {
 }
 
 fn write(text: &str) -> Result<(), Failure> {
-    print(text).map_err(|error| Failure::internal(format!("cannot write to standard output: {error}")))
+    print(&in_rows(text)).map_err(|error| Failure::internal(format!("cannot write to standard output: {error}")))
 }
 
 /// What a record says, in a word.

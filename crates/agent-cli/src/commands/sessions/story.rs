@@ -4,9 +4,10 @@ use super::instructed::Instructed;
 use super::name;
 use super::said::Said;
 use crate::failure::Failure;
+use crate::screen::counted;
 use crate::session::kept::unreadable;
 use agent_core::agent::{self, Step};
-use agent_core::budget::{Ledger, Usd};
+use agent_core::budget::Ledger;
 use agent_core::conversation::Item;
 use agent_core::journal::{ActionStarted, Entry, Header, LifecycleEntry, Record, ReplayError, Replayed, Replayer};
 use agent_core::lifecycle::{self, Lifecycle};
@@ -61,7 +62,7 @@ impl Spent {
 
 /// An amount as it is shown.
 pub(super) fn usd(nano: Option<u64>) -> String {
-    nano.map_or_else(|| String::from("unknown"), |nano| Usd(nano).to_string())
+    nano.map_or_else(|| String::from("unknown"), counted::usd)
 }
 
 /// A decision that is not the same any more.

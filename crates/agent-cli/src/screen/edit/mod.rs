@@ -7,6 +7,7 @@
 //! What is shown is what is sent: a cell that a terminal would act on is shown as `\u{…}`, and a long paste as a placeholder that counts
 //! its lines.
 
+pub(crate) mod ahead;
 pub(crate) mod completion;
 pub(crate) mod editor;
 pub(crate) mod history;

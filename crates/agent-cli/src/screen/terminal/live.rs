@@ -302,6 +302,11 @@ pub(super) fn bring_back() {
     }
 }
 
+/// Columns of the terminal, where rows at the bottom are drawn: what is written above them is broken by the program.
+pub(super) fn columns() -> Option<usize> {
+    lock().as_ref().map(|_| size().0)
+}
+
 /// Columns and rows of the terminal; it always has one of each.
 pub(crate) fn size() -> (usize, usize) {
     let size = rustix::termios::tcgetwinsize(io::stdout());

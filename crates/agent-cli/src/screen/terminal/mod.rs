@@ -16,6 +16,7 @@ mod person;
 mod queue;
 mod raw;
 
+use crate::screen::sheet::at_words;
 use agent_core::redact::Redactor;
 use live::write;
 use queue::Kind;
@@ -25,7 +26,7 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 pub(crate) use live::{Region, Shown, show, size};
-pub(crate) use person::run_for_person;
+pub(crate) use person::{run_for_person, take_typed};
 pub(crate) use queue::{LastWords, is_behind, lost, lost_output, queue, room, told, unread_bytes, written};
 pub(crate) use raw::{KeyByKey, Raw, can_be_continued, give_back, hold_keys, is_attended, run_editor, stop};
 
@@ -281,7 +282,18 @@ impl Style {
 
 /// Writes a line to standard error.
 pub(crate) fn say(text: &str) {
-    write_line(&escaped(&clean(text)));
+    write_line(&escaped(&in_rows(&clean(text))));
+}
+
+/// A text of the program in rows that end at words, where a line is edited below it; elsewhere as it is. A further row of a line stands
+/// deeper than its first.
+pub(crate) fn in_rows(text: &str) -> Cow<'_, str> {
+    let Some(columns) = live::columns() else { return Cow::Borrowed(text) };
+    let of_line = |line: &str| {
+        let indent = line.len() - line.trim_start_matches(' ').len() + 2;
+        at_words(line, columns, indent).join("\n")
+    };
+    Cow::Owned(text.split('\n').map(of_line).collect::<Vec<_>>().join("\n"))
 }
 
 /// A line of what has the terminal meanwhile, while everything else waits for its end.

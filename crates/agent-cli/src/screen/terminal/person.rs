@@ -1,6 +1,6 @@
 //! Commands that the person runs from the prompt: their own, in their shell.
 
-use super::raw::hold_keys;
+use super::raw::{self, hold_keys};
 use super::{is_behind, say_meanwhile};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -9,15 +9,21 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Runs a command in the person's shell, as the person, shows what it writes while it comes, and gives that with how it ended. It reads
 /// nothing. What it leaves behind in the background is not waited for. The terminal sends Ctrl-C to it; with the second one it is killed,
-/// with all that it started.
+/// with all that it started. What is typed meanwhile is kept for the line, where one is edited (`is_edited`).
 ///
 /// # Errors
 /// It cannot be started.
-pub(crate) fn run_for_person(command: &str, directory: &Path, interrupts: &AtomicU32) -> io::Result<String> {
+pub(crate) fn run_for_person(
+    command: &str,
+    directory: &Path,
+    interrupts: &AtomicU32,
+    is_edited: bool,
+) -> io::Result<String> {
     let _keys = hold_keys();
     let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_absolute());
     let (reader, writer) = io::pipe()?;
@@ -61,11 +67,25 @@ pub(crate) fn run_for_person(command: &str, directory: &Path, interrupts: &Atomi
         }
     }
     let status = running.wait()?;
+    if is_edited {
+        *typed() = raw::pending();
+    }
     if !status.success() {
         say_meanwhile(&status.to_string());
     }
     Ok(format!("I ran `{command}` ({status}):\n{written}"))
 }
+
+/// What was typed while the last command ran.
+pub(crate) fn take_typed() -> Vec<u8> {
+    std::mem::take(&mut *typed())
+}
+
+fn typed() -> MutexGuard<'static, Vec<u8>> {
+    TYPED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+static TYPED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// Kills a process and all that it started, as far as it did not detach itself. Those that are found are stopped first: none of them can
 /// start another one meanwhile.

@@ -177,6 +177,32 @@ pub(crate) fn run_editor(editor: &str, file: &Path) -> io::Result<ExitStatus> {
     Command::new("/bin/sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
 }
 
+/// What was typed and not read by anyone, also of a line that was not ended. The caller holds the keys.
+pub(super) fn pending() -> Vec<u8> {
+    let stdin = io::stdin();
+    let mut bytes = Vec::new();
+    let Ok(before) = tcgetattr(&stdin) else { return bytes };
+    let mut modes = before.clone();
+    // In the background nothing is read: the system would stop this program.
+    if tcgetpgrp(&stdin).is_ok_and(|front| front != getpgrp()) {
+        return bytes;
+    }
+    modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+    modes.special_codes[SpecialCodeIndex::VMIN] = 0;
+    modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+    if tcsetattr(&stdin, OptionalActions::Now, &modes).is_err() {
+        return bytes;
+    }
+    let mut part = [0; 4096];
+    while bytes.len() < MOST_PENDING
+        && let Ok(length @ 1..) = rustix::io::read(&stdin, &mut part)
+    {
+        bytes.extend_from_slice(part.get(..length).unwrap_or_default());
+    }
+    let _ = tcsetattr(&stdin, OptionalActions::Now, &before);
+    bytes
+}
+
 /// While this is held no key is read: another program reads them.
 pub(crate) fn hold_keys() -> MutexGuard<'static, ()> {
     KEYS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -191,6 +217,7 @@ const UNMARK_PASTES: &str = "\x1b[?2004l";
 const KEEP_TITLE: &str = "\x1b[22;2t";
 const GIVE_TITLE_BACK: &str = "\x1b]2;\x1b\\\x1b[23;2t";
 const MOST_PARENTS: u32 = 64;
+const MOST_PENDING: usize = 64 * 1024;
 
 /// Whether a person sits at a terminal on which rows at the bottom can be drawn.
 pub(crate) fn is_attended() -> bool {

@@ -1,10 +1,9 @@
 //! The program's own lines, beside the answer.
 
 use super::{Level, View};
-use crate::screen::counted::short;
+use crate::screen::counted::{short, usd};
 use crate::screen::sheet::at_words;
 use crate::screen::terminal::{Tint, clean, inline, size};
-use agent_core::budget::Usd;
 use agent_core::session::Summarised;
 
 impl View {
@@ -41,14 +40,16 @@ impl View {
     pub(crate) fn error(&mut self, message: &str) {
         self.told_error = Some(message.to_owned());
         self.end_line();
-        self.style.say(Tint::Red, &format!("agent: {message}"));
+        let columns = if self.folded.is_some() { size().0 } else { usize::MAX };
+        let line = format!("agent: {message}");
+        at_words(&clean(&line), columns, 2).iter().for_each(|row| self.style.say(Tint::Red, row));
     }
 }
 
 /// What a summary changed, and what it cost.
 pub(super) fn summarised_line(summarised: &Summarised) -> String {
     let Summarised { before_tokens, after_tokens, model, cost_nano_usd, .. } = summarised;
-    let cost = cost_nano_usd.filter(|nano| *nano > 0).map(|nano| format!(", {} USD", Usd(nano))).unwrap_or_default();
+    let cost = cost_nano_usd.filter(|nano| *nano > 0).map(|nano| format!(", {} USD", usd(nano))).unwrap_or_default();
     let model = inline(model);
     format!("summarised: about {} tokens became {} ({model}{cost})", short(*before_tokens), short(*after_tokens))
 }

@@ -5,12 +5,12 @@ mod calls;
 mod lines;
 
 use crate::screen::change::Changes;
-use crate::screen::counted::counted;
+use crate::screen::counted::{counted, usd};
 use crate::screen::folded::Folded;
 use crate::screen::letters::Letters;
 use crate::screen::markdown::Markdown;
 use crate::screen::terminal::{Style, inline, is_behind, lost_output, one_line, put_aside};
-use agent_core::budget::{Ledger, Limits, Near, Usd};
+use agent_core::budget::{Ledger, Limits, Near};
 use agent_core::conversation::{Block, CallId, Conversation, Item, ToolCall};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
 use agent_core::llm::Delta;
@@ -276,7 +276,7 @@ impl View {
             (true, _) => String::from(", cost unknown"),
             // A server on this machine.
             (false, 0) if ledger.model_calls > 0 => String::new(),
-            (false, cost) => format!(", cost {} USD", Usd(cost)),
+            (false, cost) => format!(", cost {} USD", usd(cost)),
         };
         self.tell(&format!(
             "{}, {}, {} tokens in ({} cached), {} out{cost}",

@@ -98,6 +98,13 @@ impl Running {
         terminal.screen().rows(0, 80).map(|row| format!("{}\n", row.trim_end())).collect()
     }
 
+    /// A terminal of this size behind all that was written.
+    pub(crate) fn terminal(&self, rows: u16, columns: u16) -> vt100::Parser {
+        let mut terminal = vt100::Parser::new(rows, columns, 0);
+        terminal.process(self.out.as_ref().map(Reader::text).unwrap_or_default().as_bytes());
+        terminal
+    }
+
     /// Waits for its end; standard input stays open meanwhile.
     pub(crate) fn end(mut self) -> Ended {
         let since = Instant::now();

@@ -39,6 +39,11 @@ enum Judged {
 }
 
 impl Batch {
+    /// What a call was found to do.
+    pub(in crate::session) fn judged(&self, call: &CallId) -> Option<Inspection> {
+        self.open(call).map(|open| Inspection { effect: open.effect, subject: open.subject.clone() })
+    }
+
     /// Applies a person's answer and returns its effect.
     pub(in crate::session) fn approve(
         &mut self,
