@@ -100,7 +100,7 @@ fn six_agents_in_one_workspace_leave_nothing_uncommitted() {
     assert_eq!(left, "", "{ended:#?}");
     assert_eq!(scratch.git(&["ls-files"]).lines().filter(|name| name.starts_with("agent-")).count(), 24);
     // An agent that cannot take the lock in time commits its file with its next one, but never another agent's.
-    let log = scratch.git(&["log", "--format=commit", "--name-only", "--diff-filter=A"]);
+    let log = scratch.git(&["log", "--format=tformat:commit", "--name-only", "--diff-filter=A"]);
     let commits: Vec<Vec<&str>> = log
         .split("commit\n")
         .map(|names| names.lines().filter(|name| name.starts_with("agent-")).collect())

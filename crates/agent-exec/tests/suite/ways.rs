@@ -67,7 +67,7 @@ fn nothing_is_started_for_an_agent_that_is_gone() {
     std::fs::write(scratch.path().join("lock"), "").unwrap();
     let start = || {
         std::process::Command::new(env!("CARGO_BIN_EXE_agent-exec-helper"))
-            .args(["agent-exec-helper", "confine", "0", "0", "unprepared", "/dev/null", "true"])
+            .args(["agent-exec-helper", "confine", "0", "0", "unbounded", "unprepared", "/dev/null", "true"])
             .stdin(std::fs::File::open(scratch.path()).unwrap())
             .stdout(Stdio::null())
             .output()

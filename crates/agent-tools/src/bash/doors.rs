@@ -80,6 +80,9 @@ impl SandboxArguments {
         if self.git {
             check_git(plain, is_background)?;
         }
+        if self.git || self.network {
+            check_directories(plain, root)?;
+        }
         let opening = Opening { doors, reason: reason.to_owned(), places };
         // What cannot be opened is not asked for.
         opened(&opening, root, processes)?;
@@ -227,6 +230,32 @@ fn repository(root: &Path) -> Result<PathBuf, String> {
 }
 
 /// Only git may write its records: other programs could lay down there what git acts on later.
+/// Git obeys the configuration of the repository in which it stands. That of the workspace is protected; one elsewhere, also in the
+/// directory for temporary files, may have been made by commands, and names programs that nobody was asked about. Options and variables
+/// that lead git elsewhere are not plain commands.
+fn check_directories(plain: Option<&Plain>, root: &Path) -> Result<(), String> {
+    let is_git = |word: &String| word == "git" || word.ends_with("/git");
+    let Some(plain) = plain.filter(|plain| plain.words().flatten().any(is_git)) else { return Ok(()) };
+    let root = root.canonicalize().map_err(|error| format!("the workspace cannot be found: {error}"))?;
+    let mut directory = root.clone();
+    for words in plain.words() {
+        match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["cd" | "pushd", to] if !to.starts_with('-') => {
+                let moved = directory.join(to).canonicalize().ok().filter(|moved| moved.starts_with(&root));
+                directory =
+                    moved.ok_or_else(|| format!("{IN_THE_WORKSPACE}: `cd {to}` leads out of it, or to nothing"))?;
+            }
+            ["cd" | "pushd" | "popd", ..] => {
+                return Err(format!("{IN_THE_WORKSPACE}: name the directory of `cd`, without options"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+const IN_THE_WORKSPACE: &str = "with `sandbox` git runs in the workspace alone, as its configuration says";
+
 fn check_git(plain: Option<&Plain>, is_background: bool) -> Result<(), String> {
     if is_background {
         return Err("`sandbox.git` is not for the background: what git made is looked at when it has ended".into());

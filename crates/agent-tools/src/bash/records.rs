@@ -122,13 +122,14 @@ fn is_written_in_place(path: &Path) -> bool {
     path.starts_with("logs") || name.ends_with("_MSG") || name.ends_with("MSG") || name == "FETCH_HEAD"
 }
 
-/// Whether a plan of a rebase has a line that git hands to a shell. Plans are short; a long one is not read on.
+/// Whether a plan of a rebase has a line that git hands to a shell, or may have one: it cannot be read, or not to its end.
 fn runs_commands(plan: &Path) -> bool {
     let is_file = plan.symlink_metadata().is_ok_and(|found| found.is_file());
     let mut text = Vec::new();
     let read = File::open(plan).and_then(|file| file.take(LONGEST_PLAN_BYTES).read_to_end(&mut text));
+    let is_whole = read.is_ok_and(|bytes| (bytes as u64) < LONGEST_PLAN_BYTES);
     let text = String::from_utf8_lossy(&text);
-    is_file && read.is_ok() && text.lines().any(|line| matches!(line.split_whitespace().next(), Some("exec" | "x")))
+    is_file && (!is_whole || text.lines().any(|line| matches!(line.split_whitespace().next(), Some("exec" | "x"))))
 }
 
 fn set_aside(git: &Path, path: &Path) -> std::io::Result<String> {
@@ -205,6 +206,17 @@ mod tests {
     }
 
     /// Each is set aside after the call that made it, and refused before another call where it is there already.
+    #[test]
+    fn a_plan_that_cannot_be_read_to_its_end_counts_as_one_that_runs_commands() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = directory.path().join("git-rebase-todo");
+        fs::write(&plan, "pick 1234567 harmless\n").unwrap();
+        assert!(!runs_commands(&plan), "control");
+        let long = format!("# {}\nexec touch x\n", "x".repeat(LONGEST_PLAN_BYTES as usize));
+        fs::write(&plan, long).unwrap();
+        assert!(runs_commands(&plan));
+    }
+
     #[test]
     fn what_leads_out_of_the_records_is_set_aside_or_refused() {
         let outside = tempfile::tempdir().unwrap();

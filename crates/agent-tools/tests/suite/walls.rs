@@ -387,6 +387,51 @@ async fn git_commits_in_the_sandbox_without_hooks_and_cannot_change_what_steers_
     }
 }
 
+/// A repository that a command made elsewhere, such as in the directory for temporary files, names programs of its own.
+#[tokio::test]
+async fn an_opened_call_has_git_run_in_the_workspace_alone() {
+    for walled in everywhere(Access::WorkspaceWrite) {
+        let root = walled.root();
+        fs::create_dir_all(root.join("below")).unwrap();
+        symlink("/tmp", root.join("away")).unwrap();
+        let doors: &[&str] = if walled.mechanism == Mechanism::Landlock { &["network"] } else { &["network", "git"] };
+        for door in doors {
+            let opened = json!({*door: true, "reason": "r"});
+            for command in [
+                "cd /tmp && git checkout -f HEAD -- plant",
+                "cd .. && git status",
+                "cd below/../.. && git status",
+                "cd away && git status",
+                "cd nowhere && git status",
+                "cd below && cd away && git status",
+                "cd - && git status",
+                "cd && git status",
+            ] {
+                let error = walled.refused(&opened, command);
+                assert!(error.contains("in the workspace alone"), "{door}: {command}: {error}");
+            }
+            let fine = walled
+                .bench
+                .inspect("bash", &asking("cd below && git fetch && cd .. && git status", &json!({*door: true})));
+            assert!(!fine.is_err_and(|error| error.contains("in the workspace alone")), "{door}");
+        }
+        for command in [
+            "git -C /tmp/evil status",
+            "git --git-dir=/tmp/evil status",
+            "git --git-dir /tmp/evil status",
+            "git -c core.fsmonitor=/tmp/evil status",
+            "env GIT_DIR=/tmp/evil git status",
+            "/usr/bin/git -C /tmp/evil status",
+            "command git --work-tree=/tmp status",
+            "pushd /tmp && git status",
+        ] {
+            let said = walled.bench.inspect("bash", &asking(command, &json!({"network": true})));
+            let is_shown_whole = said.as_ref().is_ok_and(|inspection| inspection.subject.parts().is_none());
+            assert!(is_shown_whole || said.is_err_and(|error| error.contains("workspace alone")), "{command}");
+        }
+    }
+}
+
 /// Git runs itself in a submodule, where it obeys a configuration that a command may have written.
 async fn attack_by_a_nested_repository(walled: &Walled) {
     let (root, nested) = (walled.root(), walled.root().join("nested"));
