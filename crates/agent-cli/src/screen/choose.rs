@@ -4,13 +4,14 @@
 //! It reads no terminal and writes to none: keys go in, rows come out. [`ask`] plays it where no session has the terminal.
 
 use crate::screen::edit::editor::Input;
-use crate::screen::edit::layout::{around_cursor, cut, laid_out};
+use crate::screen::edit::layout::{Rows, around_cursor, cut, laid_out};
 use crate::screen::edit::line::{Line, Move};
 use crate::screen::keys::{Keys, next};
 use crate::screen::signals;
 use crate::screen::terminal::{self, KeyByKey, Region, clean, inline};
 use std::io;
 use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
+use unicode_width::UnicodeWidthStr as _;
 
 /// What there is to choose from, and where the person is in it.
 #[derive(Clone, Debug)]
@@ -126,14 +127,34 @@ impl Chooser {
         self.at = self.at.saturating_add_signed(by).min(last);
     }
 
+    /// The title, which asks, with the words behind it. Where one key chooses there are no words, and a long title takes several rows.
+    fn title_rows(&self, columns: usize) -> Rows {
+        if self.letters.is_empty() {
+            let title = cut(&self.title, columns.saturating_sub(MOST_WORDS));
+            return around_cursor(laid_out(&format!("{title}: "), &self.words, columns), 1);
+        }
+        let mut rows: Vec<String> = vec![String::new()];
+        for word in self.title.split(' ') {
+            let row = rows.last().map_or(0, |row| row.width());
+            match rows.last_mut() {
+                Some(last) if row == 0 => last.push_str(&cut(word, columns.saturating_sub(1))),
+                Some(last) if row + 2 + word.width() < columns => last.push_str(&format!(" {word}")),
+                _ => rows.push(cut(word, columns.saturating_sub(1))),
+            }
+        }
+        // The cursor stands behind it.
+        rows.iter_mut().last().into_iter().for_each(|last| last.push(' '));
+        let end = rows.last().map_or(0, |row| row.width()).min(columns.saturating_sub(1));
+        Rows { cursor: (rows.len().saturating_sub(1), end), rows, places: Vec::new() }
+    }
+
     /// The rows that show it: the title and the words, the entries around the mark, and which keys there are.
     pub(crate) fn region(&self, columns: usize, height: usize) -> Region {
-        let end = if self.letters.is_empty() { ": " } else { " " };
-        let rows = around_cursor(laid_out(&format!("{}{end}", self.title), &self.words, columns), 1);
+        let rows = self.title_rows(columns);
         let left = self.left();
         // Where there is little room, the keys are known or tried.
         let keys = usize::from(height > FEWEST_ROWS_WITH_KEYS);
-        let room = height.saturating_sub(1 + keys);
+        let room = height.saturating_sub(rows.rows.len() + keys);
         let first = self.at.saturating_sub(room / 2).min(left.len().saturating_sub(room));
         let shown = left.iter().enumerate().skip(first).take(room);
         let mut below: Vec<String> = shown
@@ -183,13 +204,14 @@ pub(crate) fn ask(mut chooser: Chooser, is_coloured: bool) -> io::Result<Option<
 
 /// The list takes no more of the screen.
 pub(crate) const MOST_ROWS: usize = 12;
+/// Columns behind the title that the words have at least.
+const MOST_WORDS: usize = 8;
 const FEWEST_ROWS_WITH_KEYS: usize = 3;
 const PAGE: isize = 8;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use unicode_width::UnicodeWidthStr as _;
 
     fn press(chooser: &mut Chooser, code: KeyCode) -> Choice {
         chooser.input(&Input::Key(KeyEvent::new(code, Modifiers::NONE)))
@@ -197,6 +219,21 @@ mod tests {
 
     fn typed(chooser: &mut Chooser, text: &str) {
         text.chars().for_each(|c| assert_eq!(press(chooser, KeyCode::Char(c)), Choice::Open));
+    }
+
+    #[test]
+    fn a_question_that_is_wider_than_the_terminal_is_shown_whole() {
+        let title = "Tell the agent the command and its output?";
+        let chooser = Chooser::by_letter(title, [('y', "yes".to_owned()), ('n', "no".to_owned())], 1);
+        for columns in [16, 24, 40, 80] {
+            let region = chooser.region(columns, MOST_ROWS);
+            assert_eq!(region.rows.join(" ").trim_end(), title, "{columns}");
+            assert!(region.rows.iter().all(|row| row.width() < columns), "{columns}: {:?}", region.rows);
+            assert_eq!(region.cursor.0, region.rows.len() - 1);
+            assert!(region.rows.len() + region.below.len() <= MOST_ROWS);
+        }
+        let listed = Chooser::new(title, ["a", "b"], 0).region(24, MOST_ROWS);
+        assert!(listed.rows[0].starts_with("Tell the agent"), "{:?}", listed.rows);
     }
 
     fn fruit() -> Chooser {

@@ -71,6 +71,24 @@ fn messages_wait_visibly_and_go_out_when_they_were_meant_to() {
 }
 
 /// What was typed comes back into the line: nothing of it is lost, and nothing of it goes out.
+/// It is the person's own, and no message to the model: it may name what the model must not know.
+#[test]
+fn a_command_for_the_shell_does_not_go_to_the_model_while_it_works() {
+    let scratch = Scratch::new();
+    let model = Model::script([waits(), Step::text("To the results.")]);
+    let Some(mut running) = at_work(&scratch, &model) else { return };
+    running.write("!touch bang\r");
+    running.wait_for_screen(|screen| {
+        screen.contains("`!` runs commands when the agent rests") && screen.contains("\n> !touch bang\n")
+    });
+    go_on(&scratch);
+    running.wait_for("To the results.");
+    assert!(!model.requests().iter().any(|request| request.body.to_string().contains("bang")));
+    running.write("\r");
+    running.wait_for("Tell the agent the command and its output?");
+    assert!(scratch.work("bang").exists(), "it stood in the line again, and ran at rest");
+}
+
 #[test]
 fn a_stop_gives_waiting_messages_back() {
     let scratch = Scratch::new();

@@ -3,6 +3,7 @@
 use super::Screen;
 use super::back::Looked;
 use super::choosing::Choosing;
+use super::does::for_the_shell;
 use super::question::{self, Entry};
 use super::registry::{self, Meant};
 use super::status::{Doing, Status};
@@ -196,7 +197,9 @@ impl Screen {
         if let Some(desk) = self.desk.as_mut().filter(|_| !is_answer) {
             desk.editor.remember(clean(text).as_ref());
         }
-        if self.is_working() && !is_answer && matches!(registry::meant(text, &self.customs), Meant::Message) {
+        let is_message =
+            || for_the_shell(text).is_none() && matches!(registry::meant(text, &self.customs), Meant::Message);
+        if self.is_working() && !is_answer && is_message() {
             self.send_meanwhile(text, shown, is_for_later);
             return false;
         }

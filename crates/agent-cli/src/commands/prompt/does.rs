@@ -16,11 +16,12 @@ use agent_core::conversation::UserMessage;
 impl Screen {
     /// A line that is no answer: a command, or a message. Returns whether to leave.
     pub(super) fn command_or_message(&mut self, line: &str) -> bool {
-        if let Some(command) = line.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty())
-            // What a pipe holds may be of anybody.
-            && self.is_typed
-        {
-            self.run_as_person(command);
+        // What a pipe holds may be of anybody.
+        if let Some(command) = for_the_shell(line).filter(|_| self.is_typed) {
+            match self.is_idle() {
+                true => self.run_as_person(command),
+                false => self.not_done(line, "`!` runs commands when the agent rests: Esc or Ctrl-C stops it"),
+            }
             return false;
         }
         let customs = self.customs.clone();
@@ -110,6 +111,11 @@ impl Screen {
         self.desk.iter_mut().for_each(|desk| desk.editor.give_back(&[line.to_owned()]));
         self.prompt_if_idle();
     }
+}
+
+/// The command of a line that the person's shell is to run.
+pub(super) fn for_the_shell(line: &str) -> Option<&str> {
+    line.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty())
 }
 
 pub(super) fn compact(screen: &mut Screen, focus: &str) -> bool {
