@@ -42,7 +42,9 @@ impl Observed {
         runs.is_raised |= runs.is_stopped && matches!(edge.event, Event::BudgetRaised { .. });
         let ends = edge.step.actions.iter().any(|action| matches!(action, Action::PromptForInput | Action::Shutdown));
         if ends {
-            let by_limit = edge.step.transitions.iter().any(|done| done.from == State::BudgetExceeded);
+            // The limit on repetitions ends a turn by a row of its own.
+            let by_limit = fired(Trigger::AutoLoopDetected)
+                || edge.step.transitions.iter().any(|done| done.from == State::BudgetExceeded);
             // What the provider says to the summary for good it would say to the work as well.
             let is_hopeless = matches!(edge.event, Event::LlmFailed { error, .. } if !error.kind.is_retryable());
             let is_stop = fired(Trigger::AutoCancelSettled) || fired(Trigger::HooksStoppedTurn);
