@@ -9,7 +9,7 @@ use agent_core::instructions::KnownInstructions;
 use agent_core::permission::Exclusions;
 use agent_core::ports::{Tool, ToolContext};
 use agent_core::session::{Event, Session, Ticket};
-use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, Opening, ToolOutcome, ToolSpec};
+use agent_core::tool::{CallFacts, Effect, Finding, HookVerdict, Inspection, ToolOutcome, ToolSpec};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -130,18 +130,12 @@ fn inspected(toolbox: &Toolbox, call: ToolCall) -> CallFacts {
 pub(crate) struct Judged {
     exclusions: Exclusions,
     judged: Inspection,
-    opening: Option<Opening>,
     known: KnownInstructions,
 }
 
 impl Judged {
     pub(crate) fn of(session: &Session, call: &CallId) -> Self {
-        Self {
-            exclusions: session.exclusions(call),
-            judged: session.judged(call),
-            opening: session.opening(call).cloned(),
-            known: session.known_instructions(),
-        }
+        Self { exclusions: session.exclusions(call), judged: session.judged(call), known: session.known_instructions() }
     }
 }
 
@@ -157,9 +151,9 @@ pub(crate) async fn run(
     stop: CancellationToken,
 ) {
     let progress = Arc::new(progress);
-    let Judged { exclusions, judged, opening, known } = judged;
+    let Judged { exclusions, judged, known } = judged;
     let cancel = Arc::new(Stop(stop.clone()));
-    let effect = judged.effect;
+    let (effect, opening) = (judged.effect, judged.subject.opening().cloned());
     let context = ToolContext { progress: progress.clone(), cancel, exclusions, effect, opening, known };
     let work = async {
         let _room = tokio::select! {

@@ -130,7 +130,7 @@ impl Chooser {
     /// The title, which asks, with the words behind it. Where one key chooses there are no words, and a long title takes several rows.
     fn title_rows(&self, columns: usize) -> Rows {
         if self.letters.is_empty() {
-            let title = cut(&self.title, columns.saturating_sub(MOST_WORDS));
+            let title = cut(&self.title, columns.saturating_sub(FEWEST_COLUMNS_OF_WORDS));
             return around_cursor(laid_out(&format!("{title}: "), &self.words, columns), 1);
         }
         let mut rows: Vec<String> = vec![String::new()];
@@ -204,8 +204,8 @@ pub(crate) fn ask(mut chooser: Chooser, is_coloured: bool) -> io::Result<Option<
 
 /// The list takes no more of the screen.
 pub(crate) const MOST_ROWS: usize = 12;
-/// Columns behind the title that the words have at least.
-const MOST_WORDS: usize = 8;
+/// What a title leaves to the words behind it.
+const FEWEST_COLUMNS_OF_WORDS: usize = 8;
 const FEWEST_ROWS_WITH_KEYS: usize = 3;
 const PAGE: isize = 8;
 

@@ -1,11 +1,11 @@
 //! Applies the data of an accepted event. It does not know which row follows.
 
-use super::event::{Gate, StopCause};
+use super::event::Gate;
 use super::lease::Spent;
 use super::outcome::{Outcome, Rest, Word};
 use super::table::{State, Trigger};
 use super::{Child, Event};
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 
 impl Child {
     pub(super) fn take_in(&mut self, trigger: Trigger, event: Event) {
@@ -101,22 +101,5 @@ impl Child {
         };
         let outcome = Outcome::new(Word::NotBegun, "").because(reason.unwrap_or_default());
         self.end(outcome, Spent::default());
-    }
-}
-
-impl core::fmt::Display for StopCause {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(match self {
-            Self::Parent => "its parent stopped it",
-            Self::Person => "a person stopped it",
-            Self::ParentEnds => "its parent ends",
-            Self::NobodyAnswers => "asked, not answered",
-        })
-    }
-}
-
-impl From<StopCause> for String {
-    fn from(by: StopCause) -> Self {
-        by.to_string()
     }
 }

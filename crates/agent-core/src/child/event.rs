@@ -3,6 +3,7 @@
 use super::lease::{Lease, NoLease};
 use super::outcome::Rest;
 use alloc::string::String;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 
 /// A fact about a child. Those that come from the child name the run that they are of, because a late one may be of an earlier run.
@@ -150,4 +151,15 @@ pub enum StopCause {
     ParentEnds,
     /// All living children wait for an agent that has nothing to say.
     NobodyAnswers,
+}
+
+impl fmt::Display for StopCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Parent => "its parent stopped it",
+            Self::Person => "a person stopped it",
+            Self::ParentEnds => "its parent ends",
+            Self::NobodyAnswers => "asked, not answered",
+        })
+    }
 }

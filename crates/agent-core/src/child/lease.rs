@@ -7,7 +7,7 @@
 //! A lease is taken from the remainder, so the leases that are out and what was spent never exceed the limits, whatever is granted. What a
 //! child did not use comes back when its run has an outcome: then the lease is gone and what was spent is charged.
 
-use crate::budget::{Ledger, Limits, Usd};
+use crate::budget::{Ledger, Usd};
 use alloc::string::String;
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -223,23 +223,6 @@ impl Remainder {
     #[must_use]
     pub const fn as_lease(&self) -> &Lease {
         &self.lease
-    }
-
-    /// The limits of a session under this lease: its own limits, or what is left where that is less.
-    #[must_use]
-    pub fn limits(&self, limits: &Limits, own: &Ledger) -> Limits {
-        let of = |limit: Option<u64>, left: Option<u64>, spent: u64| match (limit, left) {
-            (limit, None) => limit,
-            (None, Some(left)) => Some(spent.saturating_add(left)),
-            (Some(limit), Some(left)) => Some(limit.min(spent.saturating_add(left))),
-        };
-        Limits {
-            max_model_calls: of(limits.max_model_calls, self.lease.model_calls, own.model_calls),
-            max_tool_calls: of(limits.max_tool_calls, self.lease.tool_calls, own.tool_calls),
-            max_total_tokens: of(limits.max_total_tokens, self.lease.tokens, own.usage.total_tokens()),
-            max_cost_nano_usd: of(limits.max_cost_nano_usd, self.lease.cost_nano_usd, own.cost_nano_usd),
-            ..*limits
-        }
     }
 
     /// The lease for one of `siblings` children that the same answer asks for. What the call does not ask for is half of what is left,

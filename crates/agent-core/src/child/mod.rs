@@ -41,7 +41,6 @@ mod event;
 mod kept;
 mod labels;
 pub mod lease;
-mod name;
 mod outcome;
 mod render;
 mod step;
@@ -51,7 +50,6 @@ pub mod table;
 pub use action::Action;
 pub use due::{ChildView, Due, Order, Present, due};
 pub use event::{Event, Gate, StopCause};
-pub use name::{NameError, child_id, is_child_of, named};
 pub use outcome::{Counts, MAX_TEXT_BYTES, Outcome, Rest, Verified, Word};
 pub use step::{MAX_WAITING, Objection, Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, ChildTable, ProvedTable, State, Trigger};
@@ -69,7 +67,7 @@ use statetable::{Machine, Proved};
 pub struct Assignment {
     /// The child's number among its parent's children, counted from 1 and used once.
     pub number: u32,
-    /// Its name, unique among its parent's children; [`named`] checks it.
+    /// Its name, unique among its parent's children.
     pub name: String,
     /// The task: all that a child with a fresh conversation knows.
     pub task: String,

@@ -57,8 +57,6 @@ impl Instructed {
             0 => String::new(),
             cut => format!("\n[… {cut} bytes left out: there is no more room for instructions]"),
         };
-        let shown: String =
-            path.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect();
         self.used_bytes = self.used_bytes.saturating_add(kept.len() as u64);
         self.files.insert(path, digest);
         Some(format!("[Instructions in {shown} {what}:]\n\n{kept}{cut}"))

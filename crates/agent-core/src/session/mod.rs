@@ -81,7 +81,7 @@ use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Exclusions, Ruling};
 use crate::snapshot::FormatVersion;
-use crate::tool::{Effect, Inspection, Opening, Subject};
+use crate::tool::{Effect, Inspection, Subject};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use asked::{Asked, Tickets};
@@ -260,12 +260,6 @@ impl Session {
     pub fn judged(&self, call: &CallId) -> Inspection {
         let judged = self.batch.as_ref().and_then(|batch| batch.judged(call));
         judged.unwrap_or(Inspection { effect: Effect::Changes, subject: Subject::None })
-    }
-
-    /// What of the sandbox a call of [`ExecuteTools`](Action::ExecuteTools) was judged to open. The driver hands that to the tool, too.
-    #[must_use]
-    pub fn opening(&self, call: &CallId) -> Option<&Opening> {
-        self.batch.as_ref()?.opening(call)
     }
 
     /// The session's state.

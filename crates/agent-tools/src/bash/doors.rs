@@ -229,7 +229,6 @@ fn repository(root: &Path) -> Result<PathBuf, String> {
     ))
 }
 
-/// Only git may write its records: other programs could lay down there what git acts on later.
 /// Git obeys the configuration of the repository in which it stands. That of the workspace is protected; one elsewhere, also in the
 /// directory for temporary files, may have been made by commands, and names programs that nobody was asked about. Options and variables
 /// that lead git elsewhere are not plain commands.
@@ -254,8 +253,9 @@ fn check_directories(plain: Option<&Plain>, root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-const IN_THE_WORKSPACE: &str = "with `sandbox` git runs in the workspace alone, as its configuration says";
+const IN_THE_WORKSPACE: &str = "with `sandbox`, git runs in the workspace alone";
 
+/// Only git may write its records: other programs could lay down there what git acts on later.
 fn check_git(plain: Option<&Plain>, is_background: bool) -> Result<(), String> {
     if is_background {
         return Err("`sandbox.git` is not for the background: what git made is looked at when it has ended".into());

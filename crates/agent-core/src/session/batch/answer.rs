@@ -6,7 +6,7 @@
 use super::{Batch, Counts, Denial, Ended, OpenCall, Status, denied};
 use crate::conversation::CallId;
 use crate::permission::{ApprovalAnswer, ApprovalScope, Basis, Decision, Permissions, Rule, RuleSource, Ruling};
-use crate::tool::{CallFacts, Effect, Finding, Inspection, Opening};
+use crate::tool::{CallFacts, Effect, Finding, Inspection};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
@@ -110,11 +110,6 @@ impl Batch {
             // Nothing but an allowing answer is judged to run.
             (Judged::Runs(_), ApprovalAnswer::Deny { .. } | ApprovalAnswer::Nobody) => Approved::default(),
         }
-    }
-
-    /// What of the sandbox this call, which runs, opens.
-    pub(in crate::session) fn opening(&self, call: &CallId) -> Option<&Opening> {
-        self.open(call)?.subject.opening()
     }
 
     /// Whether any call is cleared that the policy still lets run.
