@@ -3,6 +3,7 @@
 
 use agent_check::witness;
 use agent_core::child::table::TABLE as CHILD;
+use agent_core::children::table::TABLE as CHILDREN;
 use agent_core::diagram::{dot, grid, json, markdown, mermaid, svg};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
@@ -41,6 +42,7 @@ fn of_tables() -> Result<Vec<(String, String)>, String> {
     add(&mut out, &SESSION);
     add(&mut out, &LIFECYCLE);
     add(&mut out, &CHILD);
+    add(&mut out, &CHILDREN);
     add(&mut out, &JOB);
     Ok(out)
 }

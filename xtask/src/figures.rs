@@ -3,6 +3,7 @@
 
 use crate::mutants;
 use agent_core::child::table::TABLE as CHILD;
+use agent_core::children::table::TABLE as CHILDREN;
 use agent_core::diagram::json;
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
@@ -141,7 +142,7 @@ impl Figures {
 
 /// Hash of all tables, of their JSON.
 pub(crate) fn tables_hash() -> String {
-    hash(&[json(&SESSION), json(&LIFECYCLE), json(&CHILD), json(&JOB)].concat())
+    hash(&[json(&SESSION), json(&LIFECYCLE), json(&CHILD), json(&CHILDREN), json(&JOB)].concat())
 }
 
 /// Hash of a text: FNV-1a, 64 bits, in hexadecimal digits.

@@ -7,7 +7,7 @@ use agent_check::witness;
 use agent_core::diagram::{Kind, Refusal, cell, claim};
 use agent_core::table::proof::{Claim, is_automatic};
 use agent_core::table::{Label, Table};
-use agent_core::{child, job, lifecycle, session};
+use agent_core::{child, children, job, lifecycle, session};
 use std::io::{self, Write as _};
 
 /// Writes the proof sheet, or with `check` only compares it. Old figures are no fault, but are named.
@@ -36,20 +36,25 @@ fn sheet() -> Result<(String, Old), String> {
         "\n## What follows from the tables\n\n| Machine | States | Triggers | Cells | Rows | Refused | Witnessed rows | Witnessed actions \
          | Events to the nearest row | to the farthest |\n|---|---|---|---|---|---|---|---|---|---|\n",
     );
-    let [session, lifecycle, child, job] = found.as_slice() else { return Err("there are four machines".to_owned()) };
+    let [session, lifecycle, child, children, job] = found.as_slice() else {
+        return Err("there are five machines".to_owned());
+    };
     out.push_str(&line(&session::table::TABLE, session));
     out.push_str(&line(&lifecycle::table::TABLE, lifecycle));
     out.push_str(&line(&child::table::TABLE, child));
+    out.push_str(&line(&children::table::TABLE, children));
     out.push_str(&line(&job::table::TABLE, job));
     out.push_str(REFUSALS);
     out.push_str(&refusals(&session::table::TABLE));
     out.push_str(&refusals(&lifecycle::table::TABLE));
     out.push_str(&refusals(&child::table::TABLE));
+    out.push_str(&refusals(&children::table::TABLE));
     out.push_str(&refusals(&job::table::TABLE));
     out.push_str(COMPILE_TIME);
     out.push_str(&claims(&session::table::TABLE, session::table::PROVED.claims()));
     out.push_str(&claims(&lifecycle::table::TABLE, lifecycle::table::PROVED.claims()));
     out.push_str(&claims(&child::table::TABLE, child::table::PROVED.claims()));
+    out.push_str(&claims(&children::table::TABLE, children::table::PROVED.claims()));
     out.push_str(&claims(&job::table::TABLE, job::table::PROVED.claims()));
     let mut old = Vec::new();
     out.push_str(LONG_RUNS);

@@ -1,6 +1,7 @@
 //! Holds the tables' JSON to its published schema.
 
 use agent_core::child::table::TABLE as CHILD;
+use agent_core::children::table::TABLE as CHILDREN;
 use agent_core::diagram::json;
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
@@ -11,8 +12,9 @@ fn published() -> Value {
     serde_json::from_str(include_str!("../../docs/machines/schema.json")).unwrap()
 }
 
-fn machines() -> [Value; 4] {
-    [json(&SESSION), json(&LIFECYCLE), json(&CHILD), json(&JOB)].map(|text| serde_json::from_str(&text).unwrap())
+fn machines() -> [Value; 5] {
+    [json(&SESSION), json(&LIFECYCLE), json(&CHILD), json(&CHILDREN), json(&JOB)]
+        .map(|text| serde_json::from_str(&text).unwrap())
 }
 
 /// What is wrong with a value; empty when nothing is.

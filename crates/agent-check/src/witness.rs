@@ -2,6 +2,7 @@
 //! one in which it is rendered. Kept twice: as a page to read, and with everything that came of it as an oracle for the tests.
 
 mod child;
+mod children;
 mod job;
 mod lifecycle;
 mod page;
@@ -9,6 +10,7 @@ mod replay;
 mod search;
 mod session;
 
+pub use children::letters as children_letters;
 pub use replay::{Done, Driver, Witnesses};
 
 use search::{Goal, Graph, Machine, Taken, Way};
@@ -45,6 +47,7 @@ pub fn all() -> Result<Vec<Found>, String> {
         of::<session::SessionMachine>()?,
         of::<lifecycle::LifecycleMachine>()?,
         of::<child::ChildMachine>()?,
+        of::<children::ChildrenMachine>()?,
         of::<job::JobMachine>()?,
     ])
 }

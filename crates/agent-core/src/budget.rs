@@ -6,6 +6,7 @@ pub mod prices;
 pub(crate) use near::half;
 pub use near::{LimitNear, Near};
 
+use crate::child::lease::Spent;
 use crate::llm::Usage;
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -161,9 +162,27 @@ pub struct Ledger {
     pub unpriced_calls: u64,
     /// Failing tool calls since the last one that did not fail.
     pub failures_in_row: u32,
+    /// What agents below the session spent, as far as their runs have an outcome. It counts for the limits.
+    #[serde(default, skip_serializing_if = "Spent::is_nothing")]
+    pub below: Spent,
+    /// What agents below the session may still spend: it counts for the limits until their runs have an outcome.
+    #[serde(default, skip_serializing_if = "Spent::is_nothing")]
+    pub leased: Spent,
 }
 
 impl Ledger {
+    /// All that counts for the limits: what the session spent, what agents below it spent, and what they may still spend.
+    #[must_use]
+    pub fn committed(&self) -> Spent {
+        Spent::from(self).plus(&self.below).plus(&self.leased)
+    }
+
+    /// What was spent, by the session and by agents below it.
+    #[must_use]
+    pub fn whole(&self) -> Spent {
+        Spent::from(self).plus(&self.below)
+    }
+
     /// Enters what a model call used.
     pub(crate) fn charge(&mut self, usage: &Usage, estimated: bool, price: Option<&Price>) {
         self.usage = self.usage.plus(usage);
@@ -185,21 +204,22 @@ impl Ledger {
             Some(limit) if spent >= limit => Some(LimitReached { kind, spent, limit }),
             Some(_) | None => None,
         };
+        let committed = self.committed();
         // A call whose price is unknown cannot be shown to fit, whatever the limit.
         let needed = match reservation_nano_usd {
-            Some(reservation) => self.cost_nano_usd.saturating_add(reservation),
+            Some(reservation) => committed.cost_nano_usd.saturating_add(reservation),
             None => u64::MAX,
         };
-        let tokens_needed = self.usage.total_tokens().saturating_add(request_tokens);
+        let tokens_needed = committed.tokens.saturating_add(request_tokens);
         let over_cost = limits.max_cost_nano_usd.filter(|limit| needed > *limit);
         over_cost
             .map(|limit| LimitReached { kind: LimitKind::Cost, spent: needed, limit })
-            .or_else(|| reached(LimitKind::TotalTokens, self.usage.total_tokens(), limits.max_total_tokens))
+            .or_else(|| reached(LimitKind::TotalTokens, committed.tokens, limits.max_total_tokens))
             .or_else(|| {
                 let limit = limits.max_total_tokens.filter(|limit| tokens_needed > *limit)?;
                 Some(LimitReached { kind: LimitKind::TotalTokens, spent: tokens_needed, limit })
             })
-            .or_else(|| reached(LimitKind::ModelCalls, self.model_calls, limits.max_model_calls))
+            .or_else(|| reached(LimitKind::ModelCalls, committed.model_calls, limits.max_model_calls))
             .or_else(|| {
                 let limit = limits.max_failures_in_row.map(u64::from);
                 reached(LimitKind::FailuresInRow, u64::from(self.failures_in_row), limit)

@@ -81,6 +81,9 @@ pub struct Header {
     /// The session of another program that this one continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
+    /// Whose child it is, where another agent began it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child: Option<ChildOf>,
     /// The tools, in the order in which they are offered, each with a fingerprint of what the model reads about it.
     pub tools: Vec<ToolPrint>,
     /// The session's configuration.
@@ -103,6 +106,7 @@ impl Header {
             directory: directory.into(),
             parent: None,
             imported: None,
+            child: None,
             tools: config.tools.iter().map(ToolPrint::of).collect(),
             config,
         }
@@ -116,6 +120,19 @@ pub struct Parent {
     pub session_id: String,
     /// The last record that both have.
     pub seq: u64,
+}
+
+/// Whose child an agent is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildOf {
+    /// The session id of the agent at the root of the tree.
+    pub root: String,
+    /// Where it stands below the root: the numbers of its ancestors among their parents' children, and its own.
+    pub place: Vec<u32>,
+    /// Its name.
+    pub name: String,
+    /// Whether it may change the files of its parent.
+    pub changes_files: bool,
 }
 
 /// The session of another program that a session continues. Its words are in [`Entry::History`].

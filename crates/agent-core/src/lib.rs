@@ -66,6 +66,7 @@
 //! | the conversation of a user, a model and its tools | [`session`] |
 //! | an agent bound to commitments, which are checked whenever it says that it is done | [`lifecycle`] |
 //! | a child agent as its parent knows it, and the leases of its budget | [`child`] |
+//! | what an agent does about all of its children when a turn ends | [`children`] |
 //! | a piece of work with retries and an audit record | [`job`] |
 //! | recording what happened, and resuming from it | [`journal`] |
 //! | saving a machine in its present state | [`snapshot`] |
@@ -102,6 +103,7 @@ extern crate std;
 pub mod agent;
 pub mod budget;
 pub mod child;
+pub mod children;
 mod fingerprint;
 pub mod job;
 pub mod journal;
@@ -112,5 +114,5 @@ pub mod retry;
 pub mod session;
 pub mod snapshot;
 
-pub use agent_types::{conversation, hook, instructions, llm, picture, protected, redact, tool};
+pub use agent_types::{agents, conversation, hook, instructions, llm, picture, protected, redact, tool};
 pub use statetable::{diagram, labels, prove, rows, table, trace};

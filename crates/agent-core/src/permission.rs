@@ -9,16 +9,16 @@
 //! 1. A deny rule wins over everything: hooks, allow rules, a person's answer, bypass. What cannot be checked against one is denied.
 //! 2. No rule that is added to the deny rules, and no stricter mode, allows more than before.
 //! 3. What a repository says goes through [`Permissions::tightened`], which cannot allow more either.
-//! 4. Every decision names its reason, and a rule names where it comes from.
+//! 4. An agent that another one began is never allowed what an agent above it is not: each policy above it decides, too, and the strictest
+//!    decision counts.
+//! 5. Every decision names its reason, and a rule names where it comes from.
 
 mod decision;
-mod layers;
 
 pub use agent_types::permission::{
     ApprovalAnswer, ApprovalQuestion, ApprovalScope, Exclusions, Rule, RuleError, RuleSource,
 };
 pub use decision::{Basis, Decision, Ruling};
-pub use layers::{Layers, NoLayer};
 
 use crate::protected;
 use crate::tool::{Effect, HookVerdict, Inspection, Subject};
@@ -81,19 +81,61 @@ pub struct Permissions {
     pub allow: Vec<Rule>,
     /// Calls that never run.
     pub deny: Vec<Rule>,
+    /// The mode of this agent alone, which does not hold for those below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_mode: Option<PermissionMode>,
+    /// The policies of the agents above, the root's first. None of them has others above it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub above: Vec<Self>,
 }
 
 impl Permissions {
-    /// Decides about one call.
+    /// Decides about one call. Of equally strict policies the one nearest to the root says why.
     #[must_use]
     pub fn decide(&self, tool: &str, inspection: &Inspection, verdict: &HookVerdict) -> Decision {
+        let own = self.decide_alone(self.own_mode(), tool, inspection, verdict);
+        let is_answered = own.is_answered();
+        let above = self.above.iter().map(|policy| policy.decide_alone(policy.mode, tool, inspection, verdict));
+        // What a person answered for this agent is not asked again for those above it; what they deny stays denied.
+        let asks = |decision: &Decision| !is_answered || !matches!(decision, Decision::Ask(_));
+        let all = above.filter(asks).chain([own]);
+        all.min_by_key(Decision::freedom).unwrap_or(Decision::Deny(Basis::Nobody))
+    }
+
+    fn own_mode(&self) -> PermissionMode {
+        self.own_mode.map_or(self.mode, |mode| mode.stricter(self.mode))
+    }
+
+    /// The policies that hold for those below: those above, and this one.
+    #[must_use]
+    pub fn for_below(&self) -> Vec<Self> {
+        let mut all = self.above.clone();
+        all.push(Self { own_mode: None, above: Vec::new(), ..self.clone() });
+        all
+    }
+
+    /// Whether [`for_below`](Self::for_below) is this, without making it.
+    #[must_use]
+    pub fn is_above(&self, above: &[Self]) -> bool {
+        let Some((last, rest)) = above.split_last() else { return false };
+        let is_same = last.mode == self.mode && last.allow == self.allow && last.deny == self.deny;
+        is_same && *rest == *self.above
+    }
+
+    fn decide_alone(
+        &self,
+        mode: PermissionMode,
+        tool: &str,
+        inspection: &Inspection,
+        verdict: &HookVerdict,
+    ) -> Decision {
         if let Some(basis) = self.denying(tool, &inspection.subject) {
             return Decision::Deny(basis);
         }
         if let HookVerdict::Deny { reason } = verdict {
             return Decision::Deny(Basis::Hook(reason.clone()));
         }
-        if let Some(basis) = self.forbids(tool, inspection.effect, &inspection.subject) {
+        if let Some(basis) = self.forbids_alone(mode, tool, inspection.effect, &inspection.subject) {
             return Decision::Deny(basis);
         }
         if let HookVerdict::Ask { reason } = verdict {
@@ -116,11 +158,11 @@ impl Permissions {
         let is_plain = |path: &String| !protected::is_instructions(path);
         let is_known_edit =
             inspection.subject.paths().is_some_and(|paths| !paths.is_empty() && paths.iter().all(is_plain));
-        match self.mode {
-            PermissionMode::Bypass => Decision::Run(Basis::Mode(self.mode)),
-            PermissionMode::AcceptEdits if is_known_edit => Decision::Run(Basis::Mode(self.mode)),
+        match mode {
+            PermissionMode::Bypass => Decision::Run(Basis::Mode(mode)),
+            PermissionMode::AcceptEdits if is_known_edit => Decision::Run(Basis::Mode(mode)),
             PermissionMode::AcceptEdits | PermissionMode::Default | PermissionMode::Plan => {
-                Decision::Ask(self.basis_of_mode(&inspection.subject))
+                Decision::Ask(self.basis_of_mode(mode, &inspection.subject))
             }
         }
     }
@@ -135,14 +177,19 @@ impl Permissions {
         self.deny.iter().find(|rule| subject.may_show_like(rule.tool()))
     }
 
-    fn basis_of_mode(&self, subject: &Subject) -> Basis {
-        self.keeping(subject).map_or(Basis::Mode(self.mode), |rule| Basis::MayShow(rule.clone()))
+    fn basis_of_mode(&self, mode: PermissionMode, subject: &Subject) -> Basis {
+        self.keeping(subject).map_or(Basis::Mode(mode), |rule| Basis::MayShow(rule.clone()))
     }
 
     /// What no answer of a person can allow, and why: a deny rule covers it, or the mode is plan.
     pub(crate) fn forbids(&self, tool: &str, effect: Effect, subject: &Subject) -> Option<Basis> {
-        let by_mode = self.mode == PermissionMode::Plan && !self.only_reads(effect, subject);
-        self.denying(tool, subject).or_else(|| by_mode.then(|| self.basis_of_mode(subject)))
+        let above = self.above.iter().find_map(|policy| policy.forbids_alone(policy.mode, tool, effect, subject));
+        above.or_else(|| self.forbids_alone(self.own_mode(), tool, effect, subject))
+    }
+
+    fn forbids_alone(&self, mode: PermissionMode, tool: &str, effect: Effect, subject: &Subject) -> Option<Basis> {
+        let by_mode = mode == PermissionMode::Plan && !self.only_reads(effect, subject);
+        self.denying(tool, subject).or_else(|| by_mode.then(|| self.basis_of_mode(mode, subject)))
     }
 
     /// The same policy, made stricter by a source that must not loosen it, such as a repository: further deny rules, and a mode that
@@ -161,7 +208,8 @@ impl Permissions {
     }
 
     fn excluded<'a>(&'a self, tool: &'a str, subject: &'a Subject) -> impl Iterator<Item = &'a Rule> {
-        self.deny.iter().filter(move |rule| subject.paths().is_some() && rule.is_about_files_of(tool, subject))
+        let all = self.above.iter().flat_map(|policy| &policy.deny).chain(&self.deny);
+        all.filter(move |rule| subject.paths().is_some() && rule.is_about_files_of(tool, subject))
     }
 
     /// The deny rule that covers the call, or may.

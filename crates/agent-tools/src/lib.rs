@@ -14,6 +14,7 @@
 //!
 //! Absent: escaping for terminals (the program that prints does it) and permission (the session decides from what `inspect` says).
 
+mod agents;
 mod apply_patch;
 mod arguments;
 mod background;
@@ -41,6 +42,7 @@ mod walk;
 mod workspace;
 mod write_file;
 
+pub use agents::agent_tools;
 pub use background::{BackgroundCommands, RunningCommand};
 pub use preview::{FileChange, FileText, preview};
 pub use signal::signal_tool;

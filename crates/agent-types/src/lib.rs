@@ -23,6 +23,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod agents;
 pub mod conversation;
 pub mod git_programs;
 pub mod hook;

@@ -1,8 +1,10 @@
 //! What a driver reports to an agent.
 
 use crate::lifecycle::{self, LifecycleConfig};
-use crate::session;
+use crate::permission::Permissions;
+use crate::{child, session};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// A fact from outside. The machine derives what follows from it; that is not an event.
 ///
@@ -20,6 +22,18 @@ pub enum Event {
     /// A fact about the agent's commitments: a check, a timer, a commitment, a dismissal. Those that follow from the session
     /// ([`lifecycle::Event::is_derived`]) are refused.
     Lifecycle(lifecycle::Event),
+    /// A fact about a child, as its journal has it; or a person stops it ([`child::Event::StopRequested`]). The others follow from the
+    /// agent's own calls and are refused.
+    Child {
+        /// Its number.
+        number: u32,
+        /// The fact.
+        event: child::Event,
+    },
+    /// The agent takes something from its parent.
+    Ordered(child::Order),
+    /// The policies of the agents above are these from here on, the root's first.
+    HeldBelow(Vec<Permissions>),
     /// A fact about the session. A message and a stop concern the lifecycle, too, and reach it first. Being resumed concerns both, too
     /// ([`session::Event::SessionResumed`]): it is the first event of a program, unless the configuration is another one. A message of the
     /// agent's own ([`session::Event::FollowUp`]) follows from the lifecycle and is refused while there is one.
@@ -34,6 +48,9 @@ impl Event {
             Self::Bound(_) => "Bound",
             Self::Released => "Released",
             Self::Attended => "Attended",
+            Self::Child { event, .. } => event.name(),
+            Self::Ordered(_) => "Ordered",
+            Self::HeldBelow(_) => "HeldBelow",
             Self::Lifecycle(event) => event.name(),
             Self::Session(event) => event.name(),
         }
@@ -44,7 +61,13 @@ impl Event {
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Session(event) => event.is_transient(),
-            Self::Bound(_) | Self::Released | Self::Attended | Self::Lifecycle(_) => false,
+            Self::Bound(_)
+            | Self::Released
+            | Self::Attended
+            | Self::Child { .. }
+            | Self::Ordered(_)
+            | Self::HeldBelow(_)
+            | Self::Lifecycle(_) => false,
         }
     }
 }

@@ -16,6 +16,9 @@ const ATTENDED: &str = "Attended";
 /// A session that was resumed, before that was an event of the session. What had been lost follows on it.
 const RESUMED: &str = "Resumed";
 const LIFECYCLE: &str = "Lifecycle";
+const CHILD: &str = "Child";
+const ORDERED: &str = "Ordered";
+const HELD_BELOW: &str = "HeldBelow";
 
 impl Serialize for Event {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -24,6 +27,9 @@ impl Serialize for Event {
             Self::Released => serializer.serialize_unit_variant(NAME, 1, RELEASED),
             Self::Attended => serializer.serialize_unit_variant(NAME, 4, ATTENDED),
             Self::Lifecycle(event) => serializer.serialize_newtype_variant(NAME, 3, LIFECYCLE, event),
+            Self::Child { number, event } => serializer.serialize_newtype_variant(NAME, 5, CHILD, &(number, event)),
+            Self::Ordered(order) => serializer.serialize_newtype_variant(NAME, 6, ORDERED, order),
+            Self::HeldBelow(above) => serializer.serialize_newtype_variant(NAME, 7, HELD_BELOW, above),
             Self::Session(event) => event.serialize(serializer),
         }
     }
@@ -31,7 +37,11 @@ impl Serialize for Event {
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_enum(NAME, &[BOUND, RELEASED, ATTENDED, RESUMED, LIFECYCLE], OfAgent)
+        deserializer.deserialize_enum(
+            NAME,
+            &[BOUND, RELEASED, ATTENDED, RESUMED, LIFECYCLE, CHILD, ORDERED, HELD_BELOW],
+            OfAgent,
+        )
     }
 }
 
@@ -54,6 +64,9 @@ impl<'de> Visitor<'de> for OfAgent {
                 rest.unit_variant().map(|()| session::Event::SessionResumed { begun: false, calls: Vec::new() }.into())
             }
             Kind::Lifecycle => rest.newtype_variant().map(Event::Lifecycle),
+            Kind::Child => rest.newtype_variant().map(|(number, event)| Event::Child { number, event }),
+            Kind::Ordered => rest.newtype_variant().map(Event::Ordered),
+            Kind::HeldBelow => rest.newtype_variant().map(Event::HeldBelow),
             Kind::Session(name) => {
                 Deserialize::deserialize(OfSession { name: &name, rest, error: PhantomData }).map(Event::Session)
             }
@@ -68,6 +81,9 @@ enum Kind {
     Attended,
     Resumed,
     Lifecycle,
+    Child,
+    Ordered,
+    HeldBelow,
     Session(alloc::string::String),
 }
 
@@ -95,6 +111,9 @@ impl Visitor<'_> for Name {
             ATTENDED => Kind::Attended,
             RESUMED => Kind::Resumed,
             LIFECYCLE => Kind::Lifecycle,
+            CHILD => Kind::Child,
+            ORDERED => Kind::Ordered,
+            HELD_BELOW => Kind::HeldBelow,
             name => Kind::Session(name.into()),
         })
     }

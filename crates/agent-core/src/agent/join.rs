@@ -1,5 +1,6 @@
 //! The join of both machines.
 
+use super::family::{Cause, FamilyStep};
 use super::{Agent, Event, Oversight, Rejected, Step, signals};
 use crate::conversation::Item;
 use crate::lifecycle::{self, Lifecycle, LifecycleConfig, TurnEnd};
@@ -18,6 +19,7 @@ impl Agent {
         rendering: Rendering,
     ) -> Result<(), Rejected> {
         (step.down, step.up) = (lifecycle::Step::empty(), lifecycle::Step::empty());
+        step.family = FamilyStep::empty();
         self.take(at_ms, event, step, rendering)
     }
 
@@ -31,13 +33,21 @@ impl Agent {
     ) -> Result<(), Rejected> {
         // One that is resumed says so, too, and one that has nothing to check any more.
         let says_so = matches!(event, Event::Session(session::Event::SessionResumed { .. })) || !self.is_idle();
+        self.note_changes(&event);
         self.dispatch(at_ms, event, step, rendering)?;
+        self.show_to_parent();
         step.ends_run = self.is_idle() && step.has_an_end();
         step.rests = step.ends_run || says_so && self.is_idle();
         Ok(())
     }
 
-    fn dispatch(&mut self, at_ms: u64, event: Event, step: &mut Step, rendering: Rendering) -> Result<(), Rejected> {
+    pub(super) fn dispatch(
+        &mut self,
+        at_ms: u64,
+        event: Event,
+        step: &mut Step,
+        rendering: Rendering,
+    ) -> Result<(), Rejected> {
         match event {
             Event::Session(event) => {
                 if matches!(event, session::Event::SessionResumed { .. }) {
@@ -49,8 +59,10 @@ impl Agent {
                     self.session_moved_apart(&step.session.transitions);
                     return Ok(());
                 }
+                let is_cancel = matches!(event, session::Event::CancelRequested);
                 self.session_event(at_ms, event, step, rendering)?;
                 if !step.session.transitions.is_empty() {
+                    self.settle(at_ms, Cause { is_cancel, ..Cause::default() }, step, rendering);
                     self.report(at_ms, items, step);
                 }
                 Ok(())
@@ -61,10 +73,22 @@ impl Agent {
                 self.lifecycle_event(at_ms, event, step, rendering)?;
                 // A late timer changes nothing, and nothing follows from it.
                 if !step.is_empty() {
+                    let is_cancel = step.down.actions.contains(&lifecycle::Action::CancelTurn);
+                    self.settle(at_ms, Cause { is_cancel, ..Cause::default() }, step, rendering);
                     self.report(at_ms, items, step);
                 }
                 Ok(())
             }
+            Event::Child { number, event } => {
+                step.session = session::Step::empty();
+                let items = self.session.conversation().len();
+                self.child_event(at_ms, number, event, &mut step.family)?;
+                self.settle(at_ms, Cause { is_child: true, ..Cause::default() }, step, rendering);
+                self.report(at_ms, items, step);
+                Ok(())
+            }
+            Event::Ordered(order) => self.ordered(at_ms, order, step, rendering),
+            Event::HeldBelow(above) => self.held_below(above, step),
             Event::Bound(config) => {
                 step.session = session::Step::empty();
                 step.down.actions = self.release();
@@ -108,6 +132,7 @@ impl Agent {
         } else {
             self.session.step_into(at_ms, event, &mut step.session, rendering)?;
             self.join(at_ms, left_ms, step, rendering);
+            self.settle(at_ms, Cause::default(), step, rendering);
             if !was_apart {
                 self.report(at_ms, items, step);
             }
@@ -202,12 +227,17 @@ impl Agent {
 
     /// Passes on to the lifecycle what followed. This causes no further command.
     pub(super) fn report(&mut self, at_ms: u64, items_before: usize, step: &mut Step) {
+        let waits = self.waits_for_children();
         let Some(oversight) = self.oversight.as_deref_mut() else { return };
         let session = &self.session;
         if oversight.lifecycle.takes_signals() && session.conversation().len() > items_before {
             for signal in signals_that_count(session) {
                 oversight.tell(at_ms, signal, &mut step.up);
             }
+        }
+        // A turn that has ended is not over while children are alive.
+        if waits && !session.is_over() {
+            return;
         }
         if let Some((event, turn)) = oversight.follows(session) {
             if let Some(turn) = turn {

@@ -46,8 +46,10 @@
 mod apart;
 mod claims;
 mod event;
+mod family;
 mod form;
 mod join;
+mod origin;
 mod outcome;
 mod report;
 mod signal;
@@ -55,6 +57,7 @@ mod step;
 
 pub use agent_types::signal::{SIGNAL_TOOL, SignalArguments};
 pub use event::Event;
+pub use family::{Birth, FamilyStep, Kin, Taker, between};
 pub use outcome::Turns;
 pub use report::check_report;
 pub use signal::signals;
@@ -62,11 +65,13 @@ pub use step::{Rejected, Step};
 
 use crate::conversation::Item;
 use crate::lifecycle::Lifecycle;
-use crate::session::{HistoryError, Outcome, Session, SessionConfig};
+use crate::session::{HistoryError, Outcome, OutcomeKind, Session, SessionConfig};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
 use apart::Apart;
+use family::Family;
+use origin::Origin;
 use statetable::Rendering;
 
 /// A session and, if it is bound, its lifecycle. See the [module](self) for how to drive it.
@@ -74,6 +79,10 @@ use statetable::Rendering;
 pub struct Agent {
     session: Session,
     oversight: Option<Box<Oversight>>,
+    /// The agents below, where there were any.
+    family: Option<Box<Family>>,
+    /// What it has of its parent, where another agent began it.
+    origin: Option<Box<Origin>>,
     /// The newest ticket of a life that is over: those that follow have newer ones.
     newest_ticket: Option<u64>,
 }
@@ -122,7 +131,7 @@ impl Agent {
     /// An agent over a session, whatever that went through before. [`Event::Bound`] binds it to commitments.
     #[must_use]
     pub const fn over(session: Session) -> Self {
-        Self { session, oversight: None, newest_ticket: None }
+        Self { session, oversight: None, family: None, origin: None, newest_ticket: None }
     }
 
     /// Part of how an agent is made, before its first event: the next item of what was said elsewhere before.
@@ -134,7 +143,7 @@ impl Agent {
     #[doc(hidden)]
     #[must_use]
     pub fn with_lifecycle(session: Session, lifecycle: Lifecycle) -> Self {
-        Self { session, oversight: Some(Box::new(Oversight::new(lifecycle))), newest_ticket: None }
+        Self { oversight: Some(Box::new(Oversight::new(lifecycle))), ..Self::over(session) }
     }
 
     /// Takes one event in. `at_ms` is the time of the event in milliseconds since the Unix epoch; time that runs backwards is held.
@@ -180,9 +189,22 @@ impl Agent {
         self.oversight.is_some()
     }
 
-    /// How the last run ended: the gravest of what its turns and its commitments say. Nothing while the agent works, or before the first.
+    /// How the last run ended: the gravest of what its turns, its commitments and its children's denied calls say. Nothing while the agent
+    /// works, or before the first.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
+        let mut outcome = self.outcome_of_itself()?;
+        let Some(family) = self.family.as_deref() else { return Some(outcome) };
+        let is_fine = outcome.kind == OutcomeKind::Success;
+        if family.was_cancelled() && is_fine {
+            outcome.kind = OutcomeKind::Cancelled;
+        } else if family.denials() > 0 && is_fine {
+            outcome.kind = OutcomeKind::Permission;
+        }
+        Some(outcome)
+    }
+
+    fn outcome_of_itself(&self) -> Option<Outcome> {
         match &self.oversight {
             Some(oversight) if !oversight.is_passed_over() => {
                 let mut outcome = oversight.turns.outcome(oversight.lifecycle.outcome())?;
@@ -204,7 +226,7 @@ impl Agent {
     /// Whether the agent waits for a message: its session does, and no check is running.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.session.is_idle() && !self.lifecycle().is_some_and(Lifecycle::is_busy)
+        self.session.is_idle() && !self.lifecycle().is_some_and(Lifecycle::is_busy) && !self.waits_for_children()
     }
 
     /// What the agent does, for a host that shows it.

@@ -1,7 +1,8 @@
 //! What one event did to an agent, and why one is refused.
 
+use super::family::FamilyStep;
 use crate::session::Durability;
-use crate::{lifecycle, session};
+use crate::{child, lifecycle, session};
 
 /// All that one event did, in the order in which it happened: down, session, up.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,8 @@ pub struct Step {
     pub session: session::Step,
     /// What the lifecycle did with what followed.
     pub up: lifecycle::Step,
+    /// What followed for the agents below.
+    pub family: FamilyStep,
     /// Whether the agent reports that it rests: it waits for a message, and its last run, if any, has an outcome.
     pub rests: bool,
     /// Whether a run ended with this step: the outcome is a new one. One that is only resumed has the outcome it had.
@@ -24,7 +27,7 @@ impl Step {
     /// A step in which nothing happened. It allocates nothing.
     pub fn empty() -> Self {
         let (down, up) = (lifecycle::Step::empty(), lifecycle::Step::empty());
-        Self { down, session: session::Step::empty(), up, rests: false, ends_run: false }
+        Self { down, session: session::Step::empty(), up, family: FamilyStep::empty(), rests: false, ends_run: false }
     }
 
     /// Whether the session prompts, or the lifecycle reports an outcome.
@@ -32,18 +35,23 @@ impl Step {
         let reports = |action: &lifecycle::Action| matches!(action, lifecycle::Action::ReportOutcome { .. });
         self.session.actions.contains(&session::Action::PromptForInput)
             || self.down.actions.iter().chain(&self.up.actions).any(reports)
+            || self.family.comes_to_rest()
     }
 
     /// Whether nothing happened.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.down.is_empty() && self.session.is_empty() && self.up.is_empty()
+        self.down.is_empty() && self.session.is_empty() && self.up.is_empty() && self.family.is_empty()
     }
 
     /// When the record of the event must be durable. Steps of the lifecycle always require it, because others act on them.
     #[must_use]
     pub const fn durability(&self) -> Durability {
-        if self.down.is_empty() && self.up.is_empty() { self.session.notes.durability } else { Durability::Now }
+        if self.down.is_empty() && self.up.is_empty() && self.family.is_empty() {
+            self.session.notes.durability
+        } else {
+            Durability::Now
+        }
     }
 }
 
@@ -54,7 +62,12 @@ impl Rejected {
         match self {
             Self::Session(rejected) => &rejected.event,
             Self::Lifecycle(rejected) => &rejected.event,
-            Self::Unbound { event } | Self::Derived { event } => event,
+            Self::Child(rejected) => &rejected.event,
+            Self::OutOfOrder { .. } => "Ordered",
+            Self::Unbound { event }
+            | Self::Derived { event }
+            | Self::NoChild { event, .. }
+            | Self::NoParent { event } => event,
         }
     }
 }
@@ -69,6 +82,29 @@ pub enum Rejected {
     /// The lifecycle has no use for it.
     #[error(transparent)]
     Lifecycle(#[from] lifecycle::Rejected),
+    /// The machine of the child has no use for it.
+    #[error(transparent)]
+    Child(#[from] child::Rejected),
+    /// It concerns a child that the agent does not have.
+    #[error("{event}: the agent has no child {number}")]
+    NoChild {
+        /// The event's name.
+        event: &'static str,
+        /// The child's number.
+        number: u32,
+    },
+    /// It comes from a parent, and no agent began this one.
+    #[error("{event}: no agent began this one")]
+    NoParent {
+        /// The event's name.
+        event: &'static str,
+    },
+    /// It is not the next message of the parent.
+    #[error("Ordered: message {number} is not the next one")]
+    OutOfOrder {
+        /// The message's number.
+        number: u32,
+    },
     /// It concerns commitments, and the agent is bound to none.
     #[error("{event}: the agent is bound to no commitments")]
     Unbound {

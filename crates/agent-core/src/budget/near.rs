@@ -23,12 +23,13 @@ impl Near {
     /// The limits that have come near since the last time.
     pub fn due(&mut self, ledger: &Ledger) -> Vec<LimitNear> {
         let limits = &self.limits;
+        let spent = ledger.whole();
         let counted = [
-            (LimitKind::ModelCalls, ledger.model_calls, limits.max_model_calls),
-            (LimitKind::ToolCalls, ledger.tool_calls, limits.max_tool_calls),
-            (LimitKind::TotalTokens, ledger.usage.total_tokens(), limits.max_total_tokens),
+            (LimitKind::ModelCalls, spent.model_calls, limits.max_model_calls),
+            (LimitKind::ToolCalls, spent.tool_calls, limits.max_tool_calls),
+            (LimitKind::TotalTokens, spent.tokens, limits.max_total_tokens),
             (LimitKind::FailuresInRow, u64::from(ledger.failures_in_row), limits.max_failures_in_row.map(u64::from)),
-            (LimitKind::Cost, ledger.cost_nano_usd, limits.max_cost_nano_usd),
+            (LimitKind::Cost, spent.cost_nano_usd, limits.max_cost_nano_usd),
         ];
         let near = counted.into_iter().filter_map(|(kind, spent, limit)| {
             let limit = limit.filter(|limit| spent > 0 && spent >= nears_at(*limit))?;

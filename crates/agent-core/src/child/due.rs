@@ -6,6 +6,7 @@ use super::table::State;
 use super::{Child, lease::Spent};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
+use serde::{Deserialize, Serialize};
 
 /// What a child's journal says. Only what is durable there counts: what a crash could take back is not seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub struct Present<'a> {
 }
 
 /// What a child takes from its parent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// It is to stop, with all below it.
     Stop,

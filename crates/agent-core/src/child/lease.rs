@@ -7,7 +7,8 @@
 //! A lease is taken from the remainder, so the leases that are out and what was spent never exceed the limits, whatever is granted. What a
 //! child did not use comes back when its run has an outcome: then the lease is gone and what was spent is charged.
 
-use crate::budget::{Ledger, Usd};
+use crate::budget::{Ledger, Limits, Usd};
+use agent_types::agents::{AgentLimits, Budget};
 use alloc::string::String;
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,34 @@ impl Lease {
         *Remainder::of(self, spent, []).as_lease()
     }
 
+    /// What an agent may spend at most, itself and below: what limits its session.
+    #[must_use]
+    pub fn of(limits: &Limits, agents: &AgentLimits) -> Self {
+        Self {
+            model_calls: limits.max_model_calls,
+            tool_calls: limits.max_tool_calls,
+            tokens: limits.max_total_tokens,
+            cost_nano_usd: limits.max_cost_nano_usd,
+            time_ms: limits.max_wall_time_ms,
+            agents: agents.total,
+            depth: agents.depth,
+        }
+    }
+
+    /// The limits of the session of a child that has the lease. The others are those of its parent.
+    #[must_use]
+    pub const fn limits(&self, parent: &Limits) -> Limits {
+        Limits {
+            max_model_calls: self.model_calls,
+            max_tool_calls: self.tool_calls,
+            max_total_tokens: self.tokens,
+            max_cost_nano_usd: self.cost_nano_usd,
+            max_wall_time_ms: self.time_ms,
+            max_failures_in_row: parent.max_failures_in_row,
+            max_repetitions: parent.max_repetitions,
+        }
+    }
+
     /// Whether nothing can be done with it.
     #[must_use]
     pub fn is_spent(&self) -> bool {
@@ -61,6 +90,24 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Whether it is nothing.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What a lease holds of its parent's budget, its child included. Of a kind without a limit it holds nothing.
+    #[must_use]
+    pub fn held_by(lease: &Lease) -> Self {
+        Self { agents: lease.agents.saturating_add(1), ..Self::whole(lease, &Self::default()) }
+    }
+
+    /// What a child and those below it count for their parent: itself is one of the agents.
+    #[must_use]
+    pub const fn with_itself(&self) -> Self {
+        Self { agents: self.agents.saturating_add(1), ..*self }
+    }
+
     /// Both together.
     #[must_use]
     pub const fn plus(&self, other: &Self) -> Self {
@@ -116,6 +163,20 @@ pub struct Wish {
     pub time_ms: Option<u64>,
     /// Agents below the child.
     pub agents: Option<u32>,
+}
+
+impl From<&Budget> for Wish {
+    fn from(budget: &Budget) -> Self {
+        let Budget { model_calls, tool_calls, tokens, cost_usd: _, minutes: _, agents } = *budget;
+        Self {
+            model_calls,
+            tool_calls,
+            tokens,
+            cost_nano_usd: budget.cost_nano_usd(),
+            time_ms: budget.time_ms(),
+            agents,
+        }
+    }
 }
 
 /// What a call that says nothing gets at most, however much is left.
@@ -223,6 +284,23 @@ impl Remainder {
     #[must_use]
     pub const fn as_lease(&self) -> &Lease {
         &self.lease
+    }
+
+    /// Whether it has room for a lease.
+    #[must_use]
+    pub fn covers(&self, lease: &Lease) -> bool {
+        let fits = |left: Option<u64>, asked: Option<u64>| match (left, asked) {
+            (None, _) => true,
+            (Some(left), Some(asked)) => asked <= left,
+            (Some(_), None) => false,
+        };
+        let left = &self.lease;
+        fits(left.model_calls, lease.model_calls)
+            && fits(left.tool_calls, lease.tool_calls)
+            && fits(left.tokens, lease.tokens)
+            && fits(left.cost_nano_usd, lease.cost_nano_usd)
+            && lease.agents < left.agents
+            && lease.depth < left.depth
     }
 
     /// The lease for one of `siblings` children that the same answer asks for. What the call does not ask for is half of what is left,

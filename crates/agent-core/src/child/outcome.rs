@@ -27,9 +27,14 @@ pub struct Outcome {
     /// The files that it changed in its parent's workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// The branch that has its changes, where it worked in a worktree of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
+    /// How many of its calls, and of those below it, were denied because no one could be asked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unasked_denials: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// How many commitments were kept.
@@ -56,7 +61,7 @@ impl Outcome {
     /// An outcome of so much text. What is too long is cut within a character's bounds, and says so.
     #[must_use]
     pub fn new(word: Word, text: &str) -> Self {
-        Self { word, text: cut(text), reason: None, verified: None, changed: Vec::new(), branch: None }
+        Self { word, text: cut(text), reason: None, verified: None, changed: Vec::new(), unasked_denials: 0 }
     }
 
     /// The same with the reason.

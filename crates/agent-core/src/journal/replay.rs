@@ -57,7 +57,11 @@ impl Replayer {
 
     fn begun_with(header: Header, session: Session) -> Self {
         let unseen = Step::empty();
-        Self { header, agent: Agent::over(session), next_seq: 1, begun: BTreeSet::new(), unseen }
+        let mut agent = Agent::over(session);
+        if let Some(child) = &header.child {
+            agent = agent.of_parent(child.changes_files);
+        }
+        Self { header, agent, next_seq: 1, begun: BTreeSet::new(), unseen }
     }
 
     fn header_of(record: Record) -> Result<Header, ReplayError> {

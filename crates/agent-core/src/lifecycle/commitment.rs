@@ -41,6 +41,8 @@ pub struct Assertion {
 pub enum Origin {
     /// The host that started the agent.
     Starter,
+    /// The agent that began it.
+    Parent,
     /// The agent itself.
     Agent,
 }

@@ -48,6 +48,7 @@ pub mod table;
 mod verification;
 
 pub use action::{Action, Gap, Outcome};
+pub use agent_types::agents::TaskMode;
 pub use agent_types::signal::Signal;
 pub use commitment::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Origin};
 pub use config::LifecycleConfig;
@@ -296,21 +297,4 @@ impl Lifecycle {
         self.next_ticket = self.next_ticket.wrapping_add(1);
         Ticket(self.next_ticket)
     }
-}
-
-/// How an agent works: an attribute of `Working` that changes nothing about what follows what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TaskMode {
-    /// It does the work itself.
-    #[default]
-    Execute,
-    /// It has others do the work.
-    Delegate,
-    /// It plans the work.
-    Plan,
-    /// It cuts the work into parts.
-    BreakUp,
-    /// It puts the parts together.
-    Unify,
 }

@@ -1,6 +1,6 @@
 //! What the policy says about a call, and why.
 
-use super::{PermissionMode, Rule};
+use super::{PermissionMode, Rule, RuleSource};
 use crate::conversation::CallId;
 use crate::protected;
 use crate::tool::{Opening, Subject};
@@ -61,6 +61,12 @@ impl Decision {
             Self::Ask(_) => "ask",
             Self::Deny(_) => "deny",
         }
+    }
+
+    /// Whether it runs because a person answered so for the session.
+    pub(crate) fn is_answered(&self) -> bool {
+        let of_session = |rule: &Rule| rule.source() == RuleSource::Session;
+        matches!(self, Self::Run(Basis::Allowed(rules)) if !rules.is_empty() && rules.iter().all(of_session))
     }
 
     /// How much it lets happen: nothing, what a person allows, all of it.

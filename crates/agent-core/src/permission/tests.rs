@@ -20,7 +20,7 @@ fn command(text: &str, plain: Option<&[&str]>) -> Inspection {
 
 fn policy(mode: PermissionMode, allow: &[&str], deny: &[&str]) -> Permissions {
     let read = |rules: &[&str]| rules.iter().map(|rule| rule.parse().unwrap()).collect();
-    Permissions { mode, allow: read(allow), deny: read(deny) }
+    Permissions { mode, allow: read(allow), deny: read(deny), ..Permissions::default() }
 }
 
 fn runs(policy: &Permissions, tool: &str, inspection: &Inspection) -> bool {

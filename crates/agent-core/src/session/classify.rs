@@ -4,7 +4,7 @@ use super::batch::{self, Batch, Count, Counts, Ended};
 use super::labels::{Trigger, event_triggers};
 use super::reply::Reply;
 use super::{Event, Objection, Reason, Session, Ticket, compaction};
-use crate::budget::{LimitKind, LimitReached};
+use crate::budget::{Ledger, LimitKind, LimitReached};
 use crate::conversation::CallId;
 use crate::hook::HookPoint;
 use crate::llm::{LlmError, LlmErrorKind, LlmResponse};
@@ -142,8 +142,13 @@ impl Session {
 
     /// The limit that stands in the way of another model call, if any.
     pub(super) fn blocking_limit(&self) -> Option<LimitReached> {
+        self.limit_of(&self.ledger)
+    }
+
+    /// The limit that stands in the way when so much was spent.
+    pub(super) fn limit_of(&self, ledger: &Ledger) -> Option<LimitReached> {
         let limits = &self.config.limits;
-        let spent = self.ledger.tool_calls;
+        let spent = ledger.committed().tool_calls;
         let limit = limits.max_tool_calls.unwrap_or(spent);
         // Failed calls are the reason of the end, whether or not the limit had room for the calls after them. And if earlier calls did not
         // run because they repeated, there is room.
@@ -154,7 +159,7 @@ impl Session {
         let price = limits.max_cost_nano_usd.and_then(|_| self.config.price(self.calls.model_index()));
         let output_tokens = u64::from(self.config.max_output_tokens(self.calls.model_index()));
         let reservation = price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));
-        self.ledger.blocks_model_call(limits, reservation, self.context_estimate())
+        ledger.blocks_model_call(limits, reservation, self.context_estimate())
     }
 
     /// The limit that a turn would meet if it began now: its counters begin anew.

@@ -1,5 +1,6 @@
 //! The configuration of a session.
 
+use crate::agents::AgentLimits;
 use crate::budget::{Limits, Price};
 use crate::hook::HookPoint;
 use crate::instructions::GivenInstructions;
@@ -40,6 +41,10 @@ pub struct SessionConfig {
     /// The files of instructions in the system prompt, and the room for those of the directories in which the agent works.
     #[serde(default, skip_serializing_if = "GivenInstructions::is_none")]
     pub instructions: GivenInstructions,
+    /// How many agents may work below the session's own; nothing where it has none. With it, calls of the tools of
+    /// [`agents`](crate::agents) are answered by the [`Agent`](crate::agent::Agent).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<AgentLimits>,
 }
 
 impl SessionConfig {
@@ -93,6 +98,7 @@ impl Default for SessionConfig {
             max_result_bytes: 256 * 1024,
             hooks: BTreeSet::new(),
             instructions: GivenInstructions::default(),
+            agents: None,
         }
     }
 }

@@ -32,6 +32,11 @@ pub enum Durability {
 }
 
 impl Durability {
+    /// The sooner of two.
+    pub(super) fn sooner(self, other: Self) -> Self {
+        if (other as u8) < (self as u8) { other } else { self }
+    }
+
     /// Of a step that this event brought about.
     pub(super) fn of(event: Source, actions: &[Action]) -> Self {
         match event {

@@ -39,6 +39,7 @@ mod config;
 mod context;
 mod durability;
 mod event;
+mod family;
 mod held;
 mod instructed;
 mod kept;

@@ -38,6 +38,15 @@ pub struct Notes {
     pub begins_turn: bool,
 }
 
+impl Notes {
+    /// The notes of a step that followed in the same event.
+    pub(crate) fn add(&mut self, mut later: Self) {
+        self.rulings.append(&mut later.rulings);
+        self.durability = self.durability.sooner(later.durability);
+        self.begins_turn |= later.begins_turn;
+    }
+}
+
 /// Notes what follows for the driver from what a step did.
 pub(super) fn note(source: Source, step: &mut Step) {
     let begins_turn = |row: &Transition| {

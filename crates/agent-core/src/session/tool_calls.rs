@@ -113,7 +113,7 @@ impl Session {
     }
 
     fn tool_calls_left(&self) -> Option<u64> {
-        self.config.limits.max_tool_calls.map(|max| max.saturating_sub(self.ledger.tool_calls))
+        self.config.limits.max_tool_calls.map(|max| max.saturating_sub(self.ledger.committed().tool_calls))
     }
 
     /// A call ended.

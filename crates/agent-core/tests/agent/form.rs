@@ -23,7 +23,13 @@ fn check(event: &Event) {
             assert_eq!(serde_json::to_string(inner).unwrap(), text, "an event of a session has another form");
             assert_eq!(&serde_json::from_str::<session::Event>(&text).unwrap(), inner);
         }
-        Event::Bound(_) | Event::Released | Event::Attended | Event::Lifecycle(_) => {
+        Event::Bound(_)
+        | Event::Released
+        | Event::Attended
+        | Event::Child { .. }
+        | Event::Ordered(_)
+        | Event::HeldBelow(_)
+        | Event::Lifecycle(_) => {
             let error = serde_json::from_str::<session::Event>(&text).unwrap_err().to_string();
             assert!(error.contains(&format!("`{}`", outer_name(event))), "a session knows {text}");
         }
@@ -34,7 +40,13 @@ fn check(event: &Event) {
 const fn outer_name(event: &Event) -> &'static str {
     match event {
         Event::Lifecycle(_) => "Lifecycle",
-        Event::Bound(_) | Event::Released | Event::Attended | Event::Session(_) => event.name(),
+        Event::Child { .. } => "Child",
+        Event::Bound(_)
+        | Event::Released
+        | Event::Attended
+        | Event::Ordered(_)
+        | Event::HeldBelow(_)
+        | Event::Session(_) => event.name(),
     }
 }
 

@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod driver;
+mod family;
+mod family_walk;
 mod form;
 mod outcome;
 mod properties;
 mod scenario;
+mod tree;

@@ -37,7 +37,7 @@ fn a_message_that_waited_begins_a_turn_of_its_own() {
 /// The rows that fire when another program resumes the session, which knows this of what was in flight.
 fn resumed(script: &Script, begun: &Begun, only_reads: impl Fn(&str) -> bool) -> (Vec<Trigger>, Session) {
     let mut session = script.session.clone();
-    let event = begun.resumption(&session, |call| only_reads(call.id.as_str()));
+    let event = begun.resumption(&session.clone().into(), |call| only_reads(call.id.as_str()));
     let step = session.step(script.now_ms, event).unwrap();
     (step.transitions.iter().map(|row| row.on).collect(), session)
 }

@@ -15,6 +15,8 @@ pub(super) fn refusal(node: &Together, event: &Event, rejected: &Rejected) -> Re
     let state = node.agent.lifecycle().map(Lifecycle::state);
     let (invariant, may_be) = match event {
         Event::Bound(_) | Event::Released | Event::Attended => (Invariant::NotStuck, false),
+        // No agent of these worlds has children, or is one.
+        Event::Child { .. } | Event::Ordered(_) | Event::HeldBelow(_) => (Invariant::NotStuck, true),
         Event::Lifecycle(event) => match event {
             lifecycle::Event::CheckCompleted { .. }
             | lifecycle::Event::TimedOut { .. }

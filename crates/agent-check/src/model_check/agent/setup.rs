@@ -157,6 +157,7 @@ impl Left {
         let one = |left: &mut u8| *left = left.saturating_sub(1);
         match event {
             Event::Bound(_) | Event::Released | Event::Attended => one(&mut self.binds),
+            Event::Child { .. } | Event::Ordered(_) | Event::HeldBelow(_) => {}
             Event::Lifecycle(event) => match event {
                 lifecycle::Event::CommitmentAdded { .. } => one(&mut self.commitments),
                 lifecycle::Event::CancelRequested => one(&mut self.cancels),

@@ -32,52 +32,83 @@ fn freedom(decision: &Decision) -> u8 {
     }
 }
 
-/// What a child may do less than its parent, and never more: by every layer alone, and by each that is added.
-fn broken_by_layers(
-    decide: fn(&Layers, &Call) -> Decision,
-    above: &Permissions,
-    own: &Permissions,
-    call: &Call,
-) -> bool {
+/// The policy of a child.
+fn below(above: &Permissions, own: &Permissions) -> Permissions {
+    Permissions { above: above.for_below(), ..own.clone() }
+}
+
+/// What a child may do less than its parent, and never more: by every policy above it, and by each that is added.
+fn broken_below(decide: Decide, above: &Permissions, own: &Permissions, call: &Call) -> bool {
     let subject = &call.inspection.subject;
-    let (parent, child) = (Layers::of(above.clone()), Layers::of(above.clone()).under(own.clone()));
-    let (of_parent, of_child) = (decide(&parent, call), decide(&child, call));
-    let alone = decide(&Layers::of(own.clone()), call);
+    let child = below(above, own);
+    let (of_parent, of_child, alone) = (decide(above, call), decide(&child, call), decide(own, call));
     let forbidden = child.forbids(call.tool, call.inspection.effect, subject).is_some();
     let asked_nobody = decide(&child, &Call { verdict: HookVerdict::None, ..call.clone() });
-    let left_out = |layers: &Layers| layers.exclusions(call.tool, subject);
+    let left_out = |policy: &Permissions| policy.exclusions(call.tool, subject);
     let shown = ["a", "b", "a/b"].iter().any(|path| {
         left_out(&child).covering(path).is_none()
-            && (left_out(&parent).covering(path).is_some()
-                || own.exclusions(call.tool, subject).covering(path).is_some())
+            && (left_out(above).covering(path).is_some() || left_out(own).covering(path).is_some())
     });
-    freedom(&of_child) > freedom(&of_parent)
+    // What a person answered for the child answers the questions of those above it.
+    let answered = alone.is_answered() && freedom(&of_parent) > 0;
+    freedom(&of_child) > freedom(&of_parent) && !answered
         || freedom(&of_child) > freedom(&alone)
         || forbidden != (freedom(&asked_nobody) == 0)
         || shown
 }
 
-fn decide_in_layers(layers: &Layers, call: &Call) -> Decision {
-    layers.decide(call.tool, &call.inspection, &call.verdict)
-}
-
 /// Wrong: the child's own policy decides, or an allow rule of it wins over its parent's question.
 #[test]
 fn a_child_that_is_allowed_more_is_caught() {
-    let own: fn(&Layers, &Call) -> Decision = |layers, call| {
-        let kept: Vec<Permissions> = serde_json::from_value(serde_json::to_value(layers).unwrap()).unwrap();
-        decide(kept.last().unwrap(), call)
-    };
-    let loosest: fn(&Layers, &Call) -> Decision = |layers, call| {
-        let kept: Vec<Permissions> = serde_json::from_value(serde_json::to_value(layers).unwrap()).unwrap();
-        kept.iter().map(|layer| decide(layer, call)).max_by_key(freedom).unwrap()
+    let own: Decide = |policy, call| decide(&Permissions { above: Vec::new(), ..policy.clone() }, call);
+    let loosest: Decide = |policy, call| {
+        let own = Permissions { above: Vec::new(), ..policy.clone() };
+        policy.above.iter().chain([&own]).map(|layer| decide(layer, call)).max_by_key(freedom).unwrap()
     };
     let plan = Permissions { mode: PermissionMode::Plan, ..Permissions::default() };
     let bypass = Permissions { mode: PermissionMode::Bypass, ..Permissions::default() };
     for wrong in [own, loosest] {
-        assert!(calls().iter().any(|call| broken_by_layers(wrong, &plan, &bypass, call)));
+        assert!(calls().iter().any(|call| broken_below(wrong, &plan, &bypass, call)));
     }
-    assert!(serde_json::from_str::<Layers>("[]").is_err(), "no layer would be no policy");
+}
+
+/// A person's answer holds for one agent, and for nothing that an agent above it denies.
+#[test]
+fn a_persons_answer_for_a_child_is_not_asked_again_and_opens_nothing_that_is_denied() {
+    let rule: Rule = "bash".parse().unwrap();
+    let own = Permissions { allow: vec![rule.clone().said_by(RuleSource::Session)], ..Permissions::default() };
+    let call = Call {
+        tool: "bash",
+        inspection: Inspection { effect: Effect::Changes, subject: Subject::command("x".to_string(), None) },
+        verdict: HookVerdict::None,
+    };
+    assert_eq!(freedom(&decide(&below(&Permissions::default(), &own), &call)), 2);
+    let file = Permissions { allow: vec![rule.clone().said_by(RuleSource::User)], ..Permissions::default() };
+    assert_eq!(freedom(&decide(&below(&Permissions::default(), &file), &call)), 1);
+    for above in [
+        Permissions { deny: vec![rule], ..Permissions::default() },
+        Permissions { mode: PermissionMode::Plan, ..Permissions::default() },
+    ] {
+        assert_eq!(freedom(&decide(&below(&above, &own), &call)), 0);
+        // And so at every depth.
+        assert_eq!(freedom(&decide(&below(&below(&above, &Permissions::default()), &own), &call)), 0);
+    }
+}
+
+/// The mode of an agent alone holds for it, and not for those below it.
+#[test]
+fn a_mode_of_ones_own_does_not_go_down() {
+    let delegate =
+        Permissions { mode: PermissionMode::Bypass, own_mode: Some(PermissionMode::Plan), ..Permissions::default() };
+    let call = Call {
+        tool: "bash",
+        inspection: Inspection { effect: Effect::Changes, subject: Subject::command("x".to_string(), None) },
+        verdict: HookVerdict::None,
+    };
+    assert_eq!(freedom(&decide(&delegate, &call)), 0);
+    let child = below(&delegate, &Permissions { mode: PermissionMode::Bypass, ..Permissions::default() });
+    assert_eq!(freedom(&decide(&child, &call)), 2);
+    assert!(delegate.is_above(&child.above) && !child.is_above(&child.above));
 }
 
 /// The first law that a decision breaks. `more` are rules and modes that come on top.
@@ -245,7 +276,7 @@ fn every(enough: &mut dyn FnMut(&Permissions, &Call, &[Rule]) -> bool) {
     for mode in MODES {
         for allow in &allows {
             for deny in &denies {
-                let policy = Permissions { mode, allow: allow.clone(), deny: deny.clone() };
+                let policy = Permissions { mode, allow: allow.clone(), deny: deny.clone(), ..Permissions::default() };
                 if calls.iter().any(|call| enough(&policy, call, &rules)) {
                     return;
                 }
@@ -376,6 +407,7 @@ fn any_policy() -> impl Strategy<Value = Permissions> {
         mode,
         allow,
         deny,
+        ..Permissions::default()
     })
 }
 
@@ -384,9 +416,10 @@ proptest! {
 
     #[test]
     fn a_child_is_never_allowed_what_its_parent_is_not(above in any_policy(), own in any_policy(), call in any_call()) {
-        prop_assert!(!broken_by_layers(decide_in_layers, &above, &own, &call));
-        let (child, grandchild) = (Layers::of(above).under(own), Layers::of(Permissions::default()));
-        prop_assert_eq!(grandchild.moved_under(&child), child.under(Permissions::default()));
+        prop_assert!(!broken_below(decide, &above, &own, &call));
+        let child = below(&above, &own);
+        prop_assert!(above.is_above(&child.above));
+        prop_assert!(!broken_below(decide, &child, &Permissions::default(), &call));
     }
 
     #[test]

@@ -1,0 +1,295 @@
+//! The agents below an agent: their machines, the calls that wait for them, what they spend.
+//!
+//! The model's calls of the tools of [`agents`](crate::agents) do not reach the driver. The agent steps the child machines, and answers the
+//! call when they have moved so far, in the same step. So what a call is answered with follows from what is recorded of the children, and
+//! is not recorded itself.
+
+mod answers;
+mod between;
+mod birth;
+mod calls;
+mod settle;
+mod words;
+
+pub use between::{Taker, between};
+pub use birth::Birth;
+pub(super) use settle::Cause;
+
+use super::{Agent, Rejected};
+use crate::agents::{SharedWorkspace, SpawnArguments};
+use crate::child::lease::{Lease, Remainder, Spent};
+use crate::child::{self, Child};
+use crate::children::{self, Children};
+use crate::conversation::{CallId, ToolCall};
+use crate::session::{Action, Outstanding};
+use crate::tool::ToolOutcome;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+use calls::Open;
+
+/// The agents below an agent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Family {
+    machine: Children,
+    /// By number: the first has number 1.
+    kin: Vec<Kin>,
+    /// The numbers of those that are alive.
+    alive: Vec<u32>,
+    /// The calls that wait for children, in the order of the calls.
+    open: Vec<Open>,
+    /// When the last children were begun, in milliseconds since the Unix epoch.
+    begun_ms: VecDeque<u64>,
+    /// What those spent whose runs have an outcome.
+    spent: Spent,
+    /// Calls of children that were denied because no one could be asked.
+    denials: u32,
+    /// Whether a stop ended the last turn when its model had ended it already.
+    was_cancelled: bool,
+}
+
+/// A child, and what its parent was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kin {
+    child: Child,
+    asked: SpawnArguments,
+    /// The number of the question that the parent's model has read last.
+    read: u32,
+    /// Whether a call waits for its outcome.
+    is_awaited: bool,
+}
+
+/// What a step did with the agents below.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FamilyStep {
+    /// Calls that the agent itself answers and that have begun.
+    pub begun: Vec<ToolCall>,
+    /// Calls that it has answered.
+    pub answered: Vec<(CallId, ToolOutcome)>,
+    /// The rows of the child machines that fired, each with the child's number.
+    pub children: Vec<(u32, child::Transition)>,
+    /// The rows of the machine over all children that fired.
+    pub all: Vec<children::Transition>,
+    /// What the driver is asked to do, each with the child's number.
+    pub actions: Vec<(u32, child::Action)>,
+}
+
+impl FamilyStep {
+    pub(super) const fn empty() -> Self {
+        Self { begun: Vec::new(), answered: Vec::new(), children: Vec::new(), all: Vec::new(), actions: Vec::new() }
+    }
+
+    /// Whether nothing happened.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.begun.is_empty() && self.answered.is_empty() && self.children.is_empty() && self.all.is_empty()
+    }
+
+    /// Whether the agent rests now, and did not before.
+    pub(super) fn comes_to_rest(&self) -> bool {
+        let comes = |row: &children::Transition| {
+            matches!(row.from, children::State::Gathering | children::State::Stopping)
+                && row.to == children::State::Resting
+        };
+        self.all.iter().any(comes)
+    }
+}
+
+impl Kin {
+    /// The child's machine.
+    #[must_use]
+    pub const fn child(&self) -> &Child {
+        &self.child
+    }
+
+    /// What it was begun with.
+    #[must_use]
+    pub const fn asked(&self) -> &SpawnArguments {
+        &self.asked
+    }
+
+    /// Whether it may change the files of its parent.
+    #[must_use]
+    pub fn changes_files(&self) -> bool {
+        self.asked.workspace == SharedWorkspace::Shared
+    }
+
+    /// Whether it asks something that its parent's model has not read.
+    fn has_question(&self) -> bool {
+        self.child.question().is_some() && self.child.questions() > self.read
+    }
+
+    /// Whether it has something to say that no call takes up.
+    fn has_report(&self) -> bool {
+        !self.is_awaited && (self.has_question() || self.child.state() == child::State::Ended)
+    }
+}
+
+impl Family {
+    fn kin(&self, number: u32) -> Option<&Kin> {
+        self.kin.get(usize::try_from(number.checked_sub(1)?).ok()?)
+    }
+
+    fn kin_mut(&mut self, number: u32) -> Option<&mut Kin> {
+        self.kin.get_mut(usize::try_from(number.checked_sub(1)?).ok()?)
+    }
+
+    fn named(&self, name: &str) -> Option<u32> {
+        self.kin.iter().find(|kin| kin.child.name() == name).map(|kin| kin.child.number())
+    }
+
+    fn leases(&self) -> impl Iterator<Item = &Lease> {
+        self.alive.iter().filter_map(|number| self.kin(*number)?.child.lease())
+    }
+
+    /// Whether the agent waits for children, though its turn has ended.
+    pub(super) const fn is_waiting(&self) -> bool {
+        self.machine.is_waiting()
+    }
+
+    pub(super) const fn was_cancelled(&self) -> bool {
+        self.was_cancelled
+    }
+
+    pub(super) const fn denials(&self) -> u32 {
+        self.denials
+    }
+
+    /// How all of them stand. `is_attended` tells whether a person may still answer them.
+    fn standing(&self, is_attended: bool) -> children::Standing {
+        let waits = |number: &u32| {
+            let kin = self.kin(*number);
+            kin.is_some_and(|kin| kin.child.state() == child::State::Asking && !kin.has_question())
+        };
+        children::Standing {
+            are_alive: !self.alive.is_empty(),
+            has_reports: self.kin.iter().rev().any(Kin::has_report),
+            is_unanswered: !is_attended && !self.alive.is_empty() && self.alive.iter().all(waits),
+        }
+    }
+}
+
+impl Agent {
+    /// The agents below, in the order in which they were begun. One that could not begin is not among them.
+    pub fn kin(&self) -> impl Iterator<Item = &Kin> {
+        self.family.iter().flat_map(|family| &family.kin)
+    }
+
+    /// The child with a number, counted from 1.
+    #[must_use]
+    pub fn kin_of(&self, number: u32) -> Option<&Kin> {
+        self.family.as_deref()?.kin(number)
+    }
+
+    /// The numbers of the children that are alive.
+    #[must_use]
+    pub fn alive(&self) -> &[u32] {
+        self.family.as_deref().map_or(&[], |family| &family.alive)
+    }
+
+    /// Whether the agent waits for its children, though its turn has ended.
+    #[must_use]
+    pub fn waits_for_children(&self) -> bool {
+        self.family.as_deref().is_some_and(Family::is_waiting)
+    }
+
+    /// Whether the agent answers a call of this name itself.
+    #[must_use]
+    pub fn answers(&self, tool: &str) -> bool {
+        self.session.config().agents.is_some() && crate::agents::AgentCall::is_tool(tool)
+    }
+
+    /// What the session waits for of the driver. Calls that the agent answers itself are not among it.
+    #[must_use]
+    pub fn outstanding(&self) -> Vec<Outstanding> {
+        let mut all = self.session.outstanding();
+        if self.session.config().agents.is_some() {
+            for open in &mut all {
+                if let Action::ExecuteTools { calls, .. } = &mut open.action {
+                    calls.retain(|call| !crate::agents::AgentCall::is_tool(&call.name));
+                }
+            }
+            all.retain(|open| !matches!(&open.action, Action::ExecuteTools { calls, .. } if calls.is_empty()));
+        }
+        all
+    }
+
+    /// What the agent may still lease out or spend.
+    fn remainder(&self, family: &Family) -> Remainder {
+        let config = self.session.config();
+        let whole = Lease::of(&config.limits, &config.agents.unwrap_or_default());
+        let ledger = self.session.ledger();
+        Remainder::of(&whole, &ledger.whole(), family.leases())
+    }
+
+    /// What happened to a child, as its journal has it.
+    pub(super) fn child_event(
+        &mut self,
+        at_ms: u64,
+        number: u32,
+        event: child::Event,
+        step: &mut FamilyStep,
+    ) -> Result<(), Rejected> {
+        let is_derived = event.run().is_none() && !matches!(event, child::Event::StopRequested { .. });
+        if is_derived {
+            return Err(Rejected::Derived { event: event.name() });
+        }
+        let name = event.name();
+        let Some(family) = self.family.as_deref_mut() else { return Err(Rejected::NoChild { event: name, number }) };
+        let denied = if let child::Event::Rested { rest, .. } = &event { rest.outcome.unasked_denials } else { 0 };
+        family.move_child(at_ms, number, event, step)?;
+        family.denials = family.denials.saturating_add(denied);
+        Ok(())
+    }
+}
+
+impl Family {
+    /// Steps the machine of a child.
+    fn move_child(
+        &mut self,
+        at_ms: u64,
+        number: u32,
+        event: child::Event,
+        out: &mut FamilyStep,
+    ) -> Result<(), Rejected> {
+        let name = event.name();
+        let Some(kin) = self.kin_mut(number) else { return Err(Rejected::NoChild { event: name, number }) };
+        let was_alive = kin.child.is_living();
+        let step = kin.child.step(at_ms, event)?;
+        let is_alive = kin.child.is_living();
+        if was_alive && !is_alive {
+            // It counts as one of the agents that were begun.
+            let spent = kin.child.spent().with_itself();
+            self.spent = self.spent.plus(&spent);
+            self.alive.retain(|alive| *alive != number);
+        } else if is_alive && !was_alive {
+            self.alive.push(number);
+        }
+        out.children.extend(step.transitions.into_iter().map(|row| (number, row)));
+        out.actions.extend(step.actions.into_iter().map(|action| (number, action)));
+        Ok(())
+    }
+
+    /// The parent's model reads the outcome, or the question. Returns it in words.
+    fn tell(&mut self, at_ms: u64, number: u32, out: &mut FamilyStep) -> Option<(child::Counts, String)> {
+        let kin = self.kin_mut(number)?;
+        if kin.child.state() == child::State::Ended {
+            let words = words::outcome(kin)?;
+            let told = self.move_child(at_ms, number, child::Event::OutcomeTold, out);
+            debug_assert!(told.is_ok(), "an outcome is told once: {told:?}");
+            return Some(words);
+        }
+        let question = words::question(kin)?;
+        kin.read = kin.child.questions();
+        Some((child::Counts::Ok, question))
+    }
+
+    /// Stops all children that are alive.
+    fn stop_all(&mut self, at_ms: u64, by: child::StopCause, out: &mut FamilyStep) {
+        for number in self.alive.clone() {
+            // One that is being stopped already stays so.
+            let stopped = self.move_child(at_ms, number, child::Event::StopRequested { by }, out);
+            debug_assert!(stopped.is_ok(), "a child that is alive can be stopped: {stopped:?}");
+        }
+    }
+}
