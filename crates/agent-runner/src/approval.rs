@@ -2,6 +2,7 @@
 
 use crate::hooks::Verdicts;
 use crate::inbox::{Inbox, send};
+use crate::notice::AgentName;
 use crate::tool_calls::{Toolbox, facts};
 use agent_core::conversation::ToolCall;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion};
@@ -20,12 +21,15 @@ pub(crate) struct Asking {
     pub(crate) verdicts: Verdicts,
     pub(crate) ticket: Ticket,
     pub(crate) inbox: Inbox,
+    /// Who asks, where it is an agent below the session's own.
+    pub(crate) agent: Option<Arc<AgentName>>,
 }
 
 impl Asking {
     /// Asks about each call. Without an approver, the answer says so.
     pub(crate) async fn run(self, questions: Vec<ApprovalQuestion>, stop: CancellationToken) {
         for question in questions {
+            let question = self.named(question);
             let answer = match &self.approver {
                 None => ApprovalAnswer::Nobody,
                 Some(approver) => tokio::select! {
@@ -38,6 +42,17 @@ impl Asking {
             let changed = self.changed(&question, &answer, &stop).await.map(Box::new);
             let (ticket, call) = (self.ticket, question.call.id);
             send(&self.inbox, Event::ApprovalAnswered { ticket, call, answer, changed });
+        }
+    }
+
+    /// The question with the name of the agent that asks.
+    fn named(&self, question: ApprovalQuestion) -> ApprovalQuestion {
+        match &self.agent {
+            Some(agent) => {
+                let reason = format!("the agent `{}` asks: {}", agent.name, question.reason);
+                ApprovalQuestion { reason, ..question }
+            }
+            None => question,
         }
     }
 

@@ -2,24 +2,26 @@
 
 use crate::checks::Checker;
 use crate::clock::SystemClock;
-use crate::inbox::Handle;
-use crate::notice::Notices;
+use crate::inbox::{Handle, Inbox};
+use crate::member::Member;
+use crate::notice::{AgentName, Notices, Teller};
+use crate::nursery::Nursery;
 use crate::oversight::Oversight;
 use crate::perform::Performer;
 use crate::redact::Redactor;
 use crate::runner::Runner;
 use crate::tool_calls::Toolbox;
-use agent_core::agent::{Agent, Doing, Event};
+use agent_core::agent::{Agent, Birth, Doing, Event};
 use agent_core::budget::Limits;
-use agent_core::journal::{Begun, Entry, Header, Record};
+use agent_core::journal::{Begun, ChildOf, Entry, Header, Record};
 use agent_core::lifecycle::LifecycleConfig;
 use agent_core::ports::{Approver, Clock, CommandRunner, Hook, Journal, LlmProvider, Observer, Tool};
 use agent_core::retry::RetryPolicy;
 use agent_core::session::table::TABLE;
 use agent_core::session::{Session, SessionConfig, SessionTable, Step};
 use async_trait::async_trait;
-use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -46,6 +48,9 @@ pub struct Builder {
     begun: Begun,
     table: &'static SessionTable,
     chance: Option<Box<dyn FnMut() -> u16 + Send>>,
+    nursery: Option<Arc<dyn Nursery>>,
+    /// Whose child the agent is.
+    child: Option<ChildOf>,
 }
 
 impl Builder {
@@ -72,6 +77,8 @@ impl Builder {
             begun: Begun::unknown(),
             table: &TABLE,
             chance: None,
+            nursery: None,
+            child: None,
         }
     }
 
@@ -239,12 +246,44 @@ impl Builder {
         self
     }
 
+    /// Makes the agents below the session's own. Without, none is begun.
+    #[must_use]
+    pub fn nursery(mut self, nursery: Arc<dyn Nursery>) -> Self {
+        self.nursery = Some(nursery);
+        self
+    }
+
+    /// The agent as a child: what it is, and under whose policy.
+    pub(crate) fn born(mut self, name: &AgentName, birth: &Birth) -> Self {
+        let root = self.session_id.split('.').next().unwrap_or_default().to_owned();
+        self.session_id.clone_from(&name.id);
+        self.child = Some(ChildOf {
+            root,
+            place: name.place.clone(),
+            name: name.name.clone(),
+            changes_files: birth.changes_files,
+        });
+        self
+    }
+
     /// Puts the runner together. Must be called within a tokio runtime.
     ///
     /// # Errors
     /// [`BuildError::NoProvider`] without a provider, [`BuildError::RepeatedTool`] when two tools have one name,
     /// [`BuildError::NoThread`] when the system gives the observers no thread.
-    pub fn build(self) -> Result<(Runner, Handle, Notices), BuildError> {
+    pub fn build(mut self) -> Result<(Runner, Handle, Notices), BuildError> {
+        let (sender, inbox) = mpsc::unbounded_channel();
+        let own = Inbox::new(sender);
+        let (handle, host_gone) = Handle::new(own.clone());
+        let (notices, notices_receiver) = mpsc::unbounded_channel();
+        let nursery = self.nursery.take();
+        let root = self.member(&own, &Teller::new(notices))?;
+        let runner = Runner { root, below: BTreeMap::new(), nursery, inbox, host_gone };
+        Ok((runner, handle, notices_receiver))
+    }
+
+    /// Puts one agent of a tree together.
+    pub(crate) fn member(self, inbox: &Inbox, notices: &Teller) -> Result<Member, BuildError> {
         let redactor = Redactor::new(&self.secrets);
         let mut config = self.effective_config();
         redactor.config(&mut config);
@@ -254,43 +293,45 @@ impl Builder {
                 return Err(BuildError::RepeatedTool { name: tool.name.to_string() });
             }
         }
-        let (inbox_sender, inbox) = mpsc::unbounded_channel();
-        let (handle, host_gone) = Handle::new(inbox_sender.clone());
-        let (notices, notices_receiver) = mpsc::unbounded_channel();
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
         let mut checker = Checker::new(&clock);
         checker.commands = self.commands;
         if !self.directory.is_empty() {
             checker.directory.clone_from(&self.directory);
         }
-        let header = Header::new(self.session_id, self.program, self.directory, config.clone());
+        let mut header = Header::new(self.session_id, self.program, self.directory, config.clone());
+        let changes_files = self.child.as_ref().map(|child| child.changes_files);
+        header.child = self.child;
         let header = Record { seq: 0, at_ms: clock.now_ms(), entry: Entry::Header(Box::new(header)) };
         let (agent, next_seq, header) = match self.resumed {
             Some((agent, next_seq)) => (agent, next_seq, None),
-            None => (Session::with_table(config, self.table).into(), 0, Some(header)),
+            None => {
+                let agent = Agent::over(Session::with_table(config, self.table));
+                (changes_files.map_or(agent.clone(), |changes| agent.of_parent(changes)), 0, Some(header))
+            }
         };
         let tasks = TaskTracker::new();
-        let oversight = Oversight::new(checker, inbox_sender.clone(), notices.clone(), tasks.clone());
+        let toolbox = Arc::new(Toolbox::new(self.tools));
+        let oversight = Oversight::new(checker, toolbox.clone(), inbox.clone(), notices.clone(), tasks.clone());
         let performer = Performer {
             provider,
-            toolbox: Arc::new(Toolbox::new(self.tools)),
+            toolbox,
             hook: self.hook,
             hook_timeout_ms: self.hook_timeout_ms,
             approver: self.approver,
             clock,
             chance: self.chance.unwrap_or_else(|| Box::new(chance)),
             redactor: redactor.clone(),
-            inbox: inbox_sender,
+            inbox: inbox.clone(),
             notices: notices.clone(),
             flights: HashMap::new(),
             tasks,
         };
-        let runner = Runner {
+        Ok(Member {
             agent,
             performer,
             oversight,
-            inbox,
-            notices,
+            notices: notices.clone(),
             journal: self.journal,
             next_seq,
             begun: self.begun,
@@ -303,9 +344,8 @@ impl Builder {
             shown: (Doing::Working, 0),
             waiting: Default::default(),
             configured: None,
-            host_gone,
-        };
-        Ok((runner, handle, notices_receiver))
+            is_left: false,
+        })
     }
 }
 

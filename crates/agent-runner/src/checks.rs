@@ -1,7 +1,7 @@
 //! The checks of an agent's commitments: shell commands, one after the other, each bounded in time.
 
 use crate::inbox::{Inbox, Message};
-use crate::notice::Notice;
+use crate::notice::{Notice, Teller};
 use crate::stop::{Stop, past_grace};
 use agent_core::agent::{Event as AgentEvent, check_report};
 use agent_core::lifecycle::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Event, Ticket};
@@ -9,7 +9,6 @@ use agent_core::ports::{Clock, Command, CommandRunner};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -84,9 +83,13 @@ impl Checker {
         match event {
             AgentEvent::Bound(config) => Originals::All(config.commitments.iter().map(command).collect()),
             AgentEvent::Lifecycle(Event::CommitmentAdded { commitment }) => Originals::One(command(commitment)),
-            AgentEvent::Lifecycle(_) | AgentEvent::Session(_) | AgentEvent::Released | AgentEvent::Attended => {
-                Originals::None
-            }
+            AgentEvent::Lifecycle(_)
+            | AgentEvent::Session(_)
+            | AgentEvent::Child { .. }
+            | AgentEvent::Ordered(_)
+            | AgentEvent::HeldBelow(_)
+            | AgentEvent::Released
+            | AgentEvent::Attended => Originals::None,
         }
     }
 
@@ -103,25 +106,27 @@ impl Checker {
         self.originals.get(commitment.0).map_or(&assertion.command, String::as_str)
     }
 
-    /// Runs the checks in order, so that two builds do not wait for each other's locks, and reports each. When stopping is asked for, what
+    /// Runs the checks in order, but for those that may not run, each with the reason, so that two builds do not wait for each other's locks, and reports each. When stopping is asked for, what
     /// runs has a moment to end by itself and is dropped then, and nothing more is reported.
     pub(crate) async fn run(
         self,
-        checks: Vec<Check>,
+        checks: Vec<(Option<String>, Check)>,
         ticket: Ticket,
         inbox: Inbox,
-        notices: mpsc::UnboundedSender<Notice>,
+        notices: Teller,
         stop: CancellationToken,
     ) {
-        for Check { commitment, assertion } in checks {
-            // A host that does not listen any more still gets its work done.
-            let _ = notices.send(Notice::CheckStarted { command: assertion.command.clone() });
-            let report = self.check(self.original(commitment, &assertion), assertion.timeout_ms, &stop).await;
+        for (denied, Check { commitment, assertion }) in checks {
+            notices.send(Notice::CheckStarted { command: assertion.command.clone() });
+            let report = match denied {
+                Some(found) => ended(CheckEnd::NotStarted { found }),
+                None => self.check(self.original(commitment, &assertion), assertion.timeout_ms, &stop).await,
+            };
             if stop.is_cancelled() {
                 return;
             }
             let completed = Event::CheckCompleted { ticket, commitment, report };
-            let _ = inbox.send(Message::Event(completed.into()));
+            inbox.send(Message::Event(completed.into()));
         }
     }
 

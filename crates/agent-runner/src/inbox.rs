@@ -2,6 +2,7 @@
 
 use agent_core::agent::Event;
 use agent_core::budget::Limits;
+use agent_core::child;
 use agent_core::conversation::UserMessage;
 use agent_core::lifecycle::{self, Commitment, LifecycleConfig, TaskMode};
 use agent_core::session::{self, SessionConfig};
@@ -85,6 +86,13 @@ impl Handle {
         self.event(Event::Bound(Box::new(config)));
     }
 
+    /// Stops an agent below with all that work for it. It stands below the root where its [name](crate::AgentName) says.
+    pub fn stop_agent(&self, place: &[u32]) {
+        let Some((number, above)) = place.split_last() else { return };
+        let stop = child::Event::StopRequested { by: child::StopCause::Person };
+        self.inbox.at(above.into()).send(Message::Event(Event::Child { number: *number, event: stop }));
+    }
+
     /// Dismisses a bound agent and detaches. Its session can be resumed.
     pub fn dismiss(&self) {
         self.event(lifecycle::Event::Dismissed);
@@ -100,7 +108,7 @@ impl Handle {
     /// user's hooks at the session's end run first; detaching again does not wait for them.
     pub fn detach(&self) {
         // A runner that has ended is detached already.
-        let _ = self.inbox.send(Message::Detach);
+        self.inbox.send(Message::Detach);
     }
 
     /// How many messages were sent with this handle and its clones. Once as many [were taken](crate::Notice::Doing), what the agent does is
@@ -112,7 +120,7 @@ impl Handle {
 
     pub(crate) fn event(&self, event: impl Into<Event>) {
         self.sent.fetch_add(1, Ordering::Relaxed);
-        let _ = self.inbox.send(Message::Host(event.into()));
+        self.inbox.send(Message::Host(event.into()));
     }
 }
 
@@ -129,9 +137,34 @@ pub(crate) enum Message {
     Detach,
 }
 
-pub(crate) type Inbox = mpsc::UnboundedSender<Message>;
+/// Where an agent stands below the root: the numbers of its ancestors among their parents' children, and its own. Empty for the root.
+pub(crate) type Place = Arc<[u32]>;
 
-/// Puts an event into the inbox. A runner that has ended needs it no more.
+/// The one inbox of all agents of a tree, as one of them sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Inbox {
+    place: Place,
+    sender: mpsc::UnboundedSender<(Place, Message)>,
+}
+
+impl Inbox {
+    /// Of the root.
+    pub(crate) fn new(sender: mpsc::UnboundedSender<(Place, Message)>) -> Self {
+        Self { place: Arc::default(), sender }
+    }
+
+    /// Of another agent of the tree.
+    pub(crate) fn at(&self, place: Place) -> Self {
+        Self { place, sender: self.sender.clone() }
+    }
+
+    /// A runner that has ended needs no message any more.
+    pub(crate) fn send(&self, message: Message) {
+        let _ = self.sender.send((self.place.clone(), message));
+    }
+}
+
+/// Puts an event into the inbox.
 pub(crate) fn send(inbox: &Inbox, event: session::Event) {
-    let _ = inbox.send(Message::Event(event.into()));
+    inbox.send(Message::Event(event.into()));
 }

@@ -9,16 +9,94 @@ use agent_core::llm::{Delta, Usage};
 use agent_core::permission::Ruling;
 use agent_core::session::{self, Outcome, SessionConfig, Summarised, Transition};
 use agent_core::tool::ToolOutcome;
+use agent_core::{child, children};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// The host's end of the stream. It is not bounded: the runner never waits for a host, so a host should keep reading.
 pub type Notices = mpsc::UnboundedReceiver<Notice>;
 
+/// An agent below the session's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentName {
+    /// Its session's id.
+    pub id: String,
+    /// Its name among its parent's children.
+    pub name: String,
+    /// Where it stands below the root: the numbers of its ancestors among their parents' children, and its own.
+    pub place: Vec<u32>,
+}
+
+/// Sends what one agent has to show. A host that does not listen any more still gets its work done and recorded.
+#[derive(Clone, Debug)]
+pub(crate) struct Teller {
+    sender: mpsc::UnboundedSender<Notice>,
+    /// Nothing for the root.
+    agent: Option<Arc<AgentName>>,
+}
+
+impl Teller {
+    /// Of the root.
+    pub(crate) const fn new(sender: mpsc::UnboundedSender<Notice>) -> Self {
+        Self { sender, agent: None }
+    }
+
+    /// Of an agent below.
+    pub(crate) fn of(&self, agent: Arc<AgentName>) -> Self {
+        Self { sender: self.sender.clone(), agent: Some(agent) }
+    }
+
+    pub(crate) const fn agent(&self) -> Option<&Arc<AgentName>> {
+        self.agent.as_ref()
+    }
+
+    pub(crate) fn send(&self, notice: Notice) {
+        let notice = match &self.agent {
+            Some(agent) => Notice::OfAgent { agent: agent.clone(), notice: Box::new(notice) },
+            None => notice,
+        };
+        let _ = self.sender.send(notice);
+    }
+}
+
 /// One thing to show.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Notice {
+    /// An agent below has something to show.
+    OfAgent {
+        /// Which.
+        agent: Arc<AgentName>,
+        /// What.
+        notice: Box<Self>,
+    },
+    /// An agent below has begun.
+    AgentBegun {
+        /// Which.
+        agent: Arc<AgentName>,
+        /// Its task.
+        task: String,
+        /// The model that answers it.
+        model: Arc<str>,
+    },
+    /// An agent below has an outcome, which its parent's journal has.
+    AgentEnded {
+        /// Which.
+        agent: Arc<AgentName>,
+        /// Its outcome.
+        outcome: child::Outcome,
+        /// What it and those below it spent.
+        spent: child::lease::Spent,
+    },
+    /// The machine of a child of the agent moved.
+    ChildMoved {
+        /// The child's number among the agent's children.
+        number: u32,
+        /// How.
+        transition: child::Transition,
+    },
+    /// The machine over all children of the agent moved.
+    ChildrenMoved(children::Transition),
     /// The machine moved.
     Transition(Transition),
     /// A piece of the model's answer.
@@ -160,7 +238,13 @@ impl Notice {
             Event::Lifecycle(lifecycle::Event::CheckCompleted { commitment, report, .. }) => {
                 return vec![Self::CheckFinished { commitment: *commitment, report: report.clone() }];
             }
-            Event::Lifecycle(_) | Event::Bound(_) | Event::Released | Event::Attended => {
+            Event::Child { .. }
+            | Event::Ordered(_)
+            | Event::HeldBelow(_)
+            | Event::Lifecycle(_)
+            | Event::Bound(_)
+            | Event::Released
+            | Event::Attended => {
                 return Vec::new();
             }
         };

@@ -2,12 +2,12 @@
 
 use crate::checks::{Checker, Checks};
 use crate::inbox::{Inbox, Message};
-use crate::notice::Notice;
+use crate::notice::{Notice, Teller};
+use crate::tool_calls::Toolbox;
 use agent_core::agent::Agent;
-use agent_core::lifecycle::{Action, Event};
+use agent_core::lifecycle::{Action, Check, Event};
 use agent_core::ports::Clock;
 use std::sync::Arc;
-use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -15,21 +15,23 @@ use tokio_util::task::TaskTracker;
 pub(crate) struct Oversight {
     pub(crate) checker: Checker,
     checks: Checks,
+    toolbox: Arc<Toolbox>,
     /// Stops the timer when it is dropped.
     timer: Option<DropGuard>,
     inbox: Inbox,
-    notices: mpsc::UnboundedSender<Notice>,
+    notices: Teller,
     tasks: TaskTracker,
 }
 
 impl Oversight {
     pub(crate) fn new(
         checker: Checker,
+        toolbox: Arc<Toolbox>,
         inbox: Inbox,
-        notices: mpsc::UnboundedSender<Notice>,
+        notices: Teller,
         tasks: TaskTracker,
     ) -> Self {
-        Self { checker, checks: Checks::default(), timer: None, inbox, notices, tasks }
+        Self { checker, checks: Checks::default(), toolbox, timer: None, inbox, notices, tasks }
     }
 
     /// Starts what an action asks for, or shows it. The session has performed its commands already.
@@ -39,6 +41,11 @@ impl Oversight {
             Action::SendGapReport { text, round, .. } => self.show(Notice::GapReport { text, round }),
             Action::RunChecks { ticket, checks } => {
                 let (checker, inbox, notices) = (self.checker.clone(), self.inbox.clone(), self.notices.clone());
+                let judge = |check: &Check| {
+                    let call = agent.check_as_call(check)?;
+                    agent.judge_check(&self.toolbox.inspect(&call)).err()
+                };
+                let checks = checks.into_iter().map(|check| (judge(&check), check)).collect();
                 self.checks.start(&self.tasks, |stop| checker.run(checks, ticket, inbox, notices, stop));
             }
             Action::CancelChecks { .. } => self.checks.stop(),
@@ -54,7 +61,7 @@ impl Oversight {
                 let (ended, inbox) = (self.checks.ended(), self.inbox.clone());
                 self.tasks.spawn(async move {
                     ended.await;
-                    let _ = inbox.send(Message::Event(Event::CleanupCompleted { ticket }.into()));
+                    inbox.send(Message::Event(Event::CleanupCompleted { ticket }.into()));
                 });
             }
             // The loop ends because the agent has; there is nothing to start.
@@ -77,7 +84,7 @@ impl Oversight {
                 biased;
                 () = stopped.cancelled() => {}
                 () = clock.sleep_ms(delay_ms) => {
-                    let _ = inbox.send(Message::Event(then.into()));
+                    inbox.send(Message::Event(then.into()));
                 }
             }
         });
@@ -85,7 +92,6 @@ impl Oversight {
     }
 
     fn show(&self, notice: Notice) {
-        // A host that does not listen any more still gets its work done and recorded.
-        let _ = self.notices.send(notice);
+        self.notices.send(notice);
     }
 }

@@ -4,7 +4,7 @@ use crate::approval::Asking;
 use crate::hooks::{self, HookStep, Verdicts};
 use crate::inbox::{Inbox, send};
 use crate::model_call;
-use crate::notice::Notice;
+use crate::notice::{Notice, Teller};
 use crate::progress::Progress;
 use crate::redact::Redactor;
 use crate::stop::GRACE_MS;
@@ -15,7 +15,7 @@ use agent_core::session::{Action, Event, Session, Ticket};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -30,7 +30,7 @@ pub(crate) struct Performer {
     pub(crate) chance: Box<dyn FnMut() -> u16 + Send>,
     pub(crate) redactor: Redactor,
     pub(crate) inbox: Inbox,
-    pub(crate) notices: mpsc::UnboundedSender<Notice>,
+    pub(crate) notices: Teller,
     /// What is in flight, with the token that stops it.
     pub(crate) flights: HashMap<Ticket, CancellationToken>,
     pub(crate) tasks: TaskTracker,
@@ -61,6 +61,7 @@ impl Performer {
                     verdicts: self.verdicts(session),
                     ticket,
                     inbox: self.inbox.clone(),
+                    agent: self.notices.agent().cloned(),
                 };
                 self.start(ticket, |stop| asking.run(questions, stop));
             }
@@ -131,9 +132,14 @@ impl Performer {
         self.flights.is_empty()
     }
 
+    /// Stops everything.
+    pub(crate) fn cancel_all(&self) {
+        self.flights.values().for_each(CancellationToken::cancel);
+    }
+
     /// Stops everything and waits until it has stopped, for a moment.
     pub(crate) async fn stop_everything(&mut self) {
-        self.flights.values().for_each(CancellationToken::cancel);
+        self.cancel_all();
         self.flights.clear();
         self.tasks.close();
         // Tasks end within the grace of a tool; those that do not are dropped with the runtime.
@@ -181,7 +187,7 @@ impl Performer {
                 biased;
                 () = stop.cancelled() => {}
                 () = clock.sleep_ms(delay_ms) => {
-                    let _ = notices.send(Notice::TimeNear { used_ms: near_ms, limit_ms });
+                    notices.send(Notice::TimeNear { used_ms: near_ms, limit_ms });
                 }
             }
         });
@@ -198,14 +204,13 @@ impl Performer {
     }
 
     fn show(&self, notice: Notice) {
-        // A host that does not listen any more still gets its work done and recorded.
-        let _ = self.notices.send(notice);
+        self.notices.send(notice);
     }
 }
 
 /// A runner that is dropped in the middle leaves nothing running either.
 impl Drop for Performer {
     fn drop(&mut self) {
-        self.flights.values().for_each(CancellationToken::cancel);
+        self.cancel_all();
     }
 }

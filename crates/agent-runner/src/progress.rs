@@ -40,7 +40,7 @@ impl Progress {
         // Without room the report is dropped: the call's result holds what matters.
         if let Ok(room) = self.room.clone().try_acquire_owned() {
             let event = Event::ToolProgress { ticket: self.ticket, call: self.call.clone(), text };
-            let _ = self.inbox.send(Message::Progress(event, room));
+            self.inbox.send(Message::Progress(event, room));
         }
     }
 }

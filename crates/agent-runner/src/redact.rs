@@ -1,6 +1,7 @@
 //! Takes known secrets out of text where it enters, so that journal, machine and screen see the same.
 
 use agent_core::agent::Event;
+use agent_core::child;
 use agent_core::conversation::{Arguments, Attachment, UserMessage};
 use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport, HookReport, HookRun};
 use agent_core::instructions::Instructions;
@@ -33,8 +34,19 @@ impl Redactor {
                 config.commitments.iter_mut().for_each(|bound| self.commitment(bound));
                 Event::Bound(config)
             }
-            Event::Released | Event::Attended => event,
+            // What comes from another agent of the tree was redacted where it arose; policies hold what the user wrote.
+            Event::Child { number, event } => Event::Child { number, event: self.child_event(event) },
+            Event::Ordered(order) => Event::Ordered(order),
+            Event::HeldBelow(_) | Event::Released | Event::Attended => event,
         }
+    }
+
+    /// What a driver found is its own words.
+    fn child_event(&self, mut event: child::Event) -> child::Event {
+        if let child::Event::BeginFailed { found, .. } | child::Event::Lost { found, .. } = &mut event {
+            self.text(found);
+        }
+        event
     }
 
     fn session_event(&self, mut event: session::Event) -> session::Event {
@@ -195,6 +207,7 @@ impl Redactor {
             max_result_bytes: _,
             hooks: _,
             instructions: _,
+            agents: _,
         } = config;
         let mut text = system.to_string();
         self.text(&mut text);

@@ -1,49 +1,39 @@
-//! The loop: take in, record, step, perform.
+//! The loop of a tree of agents: what one takes, what follows for the others, in this order.
+//!
+//! The agents send each other nothing. After each event the driver asks what a parent and a child have to take of each other
+//! ([`between`]), writes what the one has taken, and lets the other take it. It decides nothing.
 
-use crate::checks::Checker;
-use crate::inbox::Message;
-use crate::notice::Notice;
-use crate::oversight::Oversight;
-use crate::perform::Performer;
-use crate::redact::Redactor;
+use crate::inbox::{Message, Place};
+use crate::member::{Asked, Member};
+use crate::notice::{AgentName, Notice};
+use crate::nursery::{Found, Nursery};
 use crate::runtime::expect_timers;
-use agent_core::agent::{Agent, Doing, Event, Step};
-use agent_core::conversation::{Item, UserMessage};
-use agent_core::journal::{ActionStarted, Begun, Entry, Record};
-use agent_core::lifecycle;
-use agent_core::ports::{Journal, JournalError};
-use agent_core::session::{self, Durability, SessionConfig};
+use agent_core::agent::{Agent, Birth, Event, Taker, between};
+use agent_core::child;
+use agent_core::ports::JournalError;
+use agent_core::session::{self, SessionConfig};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// Drives one agent: a session and what binds it. Made by a [`Builder`](crate::Builder); [`run`](Self::run) is its whole life.
+/// Drives one agent and all below it: sessions and what binds them. Made by a [`Builder`](crate::Builder); [`run`](Self::run) is its whole
+/// life.
 pub struct Runner {
-    pub(crate) agent: Agent,
-    pub(crate) performer: Performer,
-    pub(crate) oversight: Oversight,
-    pub(crate) inbox: mpsc::UnboundedReceiver<Message>,
-    pub(crate) notices: mpsc::UnboundedSender<Notice>,
-    pub(crate) journal: Option<Box<dyn Journal>>,
-    pub(crate) next_seq: u64,
-    /// What of the outstanding had begun when the journal of an earlier life ended.
-    pub(crate) begun: Begun,
-    pub(crate) redactor: Redactor,
-    pub(crate) observers: Option<std::sync::mpsc::Sender<session::Step>>,
-    pub(crate) header: Option<Record>,
-    /// The session's new configuration, if it changed.
-    pub(crate) reconfigured: Option<Box<SessionConfig>>,
-    /// What binds the agent from here on, if that is not what bound it before.
-    pub(crate) binding: Option<Event>,
-    /// How many messages of the host were taken.
-    pub(crate) taken: u64,
-    /// The last activity that the host was notified of, and after how many messages.
-    pub(crate) shown: (Doing, u64),
-    /// The waiting messages that the host was notified of.
-    pub(crate) waiting: (Vec<String>, Vec<String>),
-    /// What the host was told to hold for the session.
-    pub(crate) configured: Option<Box<SessionConfig>>,
+    pub(crate) root: Member,
+    /// The agents below that are alive, by their places.
+    pub(crate) below: BTreeMap<Place, Below>,
+    pub(crate) nursery: Option<Arc<dyn Nursery>>,
+    pub(crate) inbox: mpsc::UnboundedReceiver<(Place, Message)>,
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
+}
+
+/// An agent below the root.
+pub(crate) enum Below {
+    Member(Box<Member>, Arc<AgentName>),
+    /// Its journal cannot be read, and why.
+    Lost(String),
 }
 
 impl Runner {
@@ -51,52 +41,61 @@ impl Runner {
     /// call that ended with the program, is made with this one.
     #[must_use]
     pub fn reconfigured(mut self, config: SessionConfig) -> Self {
-        self.reconfigured = Some(Box::new(config));
+        self.root.reconfigured = Some(Box::new(config));
         self
     }
 
-    /// Drives the agent until its session is shut down, the host detaches, the agent has ended, or the journal cannot be written. Nothing
-    /// that was started is left running; when this future is dropped instead, everything that runs is cancelled and is dropped a moment
-    /// later.
+    /// Drives the agent until its session is shut down, the host detaches, the agent has ended, or a journal cannot be written. Nothing
+    /// that was started is left running, in no agent of the tree; when this future is dropped instead, everything that runs is cancelled
+    /// and is dropped a moment later.
     ///
     /// # Panics
     /// Outside of a tokio runtime with timers.
     pub async fn run(mut self) -> (End, Agent) {
         expect_timers();
         let end = match self.drive().await {
-            Ok(end) => self.sync().await.map_or_else(End::JournalFailed, |()| end),
+            Ok(end) => self.sync_all().await.map_or_else(End::JournalFailed, |()| end),
             Err(error) => End::JournalFailed(error),
         };
-        self.oversight.stop();
-        self.performer.stop_everything().await;
-        (end, self.agent)
+        let below = std::mem::take(&mut self.below).into_values();
+        let members = below.filter_map(|below| match below {
+            Below::Member(member, _) => Some(*member),
+            Below::Lost(_) => None,
+        });
+        let mut all: Vec<Member> = members.collect();
+        all.iter_mut().chain([&mut self.root]).for_each(Member::stop);
+        for member in all.iter_mut().chain([&mut self.root]) {
+            member.performer.stop_everything().await;
+        }
+        (end, self.root.agent)
     }
 
     async fn drive(&mut self) -> Result<End, JournalError> {
         self.open().await?;
         // A session that was rebuilt may have ended before.
-        while !self.agent.is_over() {
-            match self.next().await {
-                Message::Event(event) => self.take(event).await?,
+        while !self.root.agent.is_over() {
+            let (place, message) = self.next().await;
+            match message {
+                Message::Event(event) => self.take(&place, event).await?,
                 Message::Host(event) => {
-                    self.taken += 1;
-                    self.take(event).await?;
+                    self.root.taken += 1;
+                    self.take(&place, event).await?;
                 }
                 Message::Progress(event, room) => {
                     drop(room);
-                    self.take(event.into()).await?;
+                    self.take(&place, event.into()).await?;
                 }
                 // The hooks of the end run first. A host that asks a second time does not wait for them.
-                Message::Detach if self.agent.session().runs_hooks_on_leave() => {
+                Message::Detach if self.root.agent.session().runs_hooks_on_leave() => {
                     self.host_gone.cancel();
-                    self.take(session::Event::LeaveRequested.into()).await?;
+                    self.take(&place, session::Event::LeaveRequested.into()).await?;
                 }
                 // They run because the agent has ended: the host that asks now did not ask before.
-                Message::Detach if self.agent.session().is_leaving() && !self.host_gone.is_cancelled() => {
+                Message::Detach if self.root.agent.session().is_leaving() && !self.host_gone.is_cancelled() => {
                     self.host_gone.cancel();
                 }
-                Message::Ended if self.agent.session().runs_hooks_on_leave() => {
-                    self.take(session::Event::LeaveRequested.into()).await?;
+                Message::Ended if self.root.agent.session().runs_hooks_on_leave() => {
+                    self.take(&place, session::Event::LeaveRequested.into()).await?;
                 }
                 Message::Detach | Message::Ended => return Ok(End::Detached),
             }
@@ -105,198 +104,282 @@ impl Runner {
     }
 
     /// What comes next. When the host is gone and nothing is in flight, nothing can come: that is leaving, too.
-    async fn next(&mut self) -> Message {
+    async fn next(&mut self) -> (Place, Message) {
+        let is_idle = self.root.is_idle() && self.root.agent.alive().is_empty();
+        let of_root = |message| (Place::default(), message);
         tokio::select! {
             biased;
-            message = self.inbox.recv() => message.unwrap_or(Message::Detach),
-            () = self.host_gone.cancelled(), if self.is_idle() => Message::Detach,
-            () = std::future::ready(()), if self.is_idle() && self.agent.has_ended() => Message::Ended,
+            message = self.inbox.recv() => message.unwrap_or_else(|| of_root(Message::Detach)),
+            () = self.host_gone.cancelled(), if is_idle => of_root(Message::Detach),
+            () = std::future::ready(()), if is_idle && self.root.agent.has_ended() => of_root(Message::Ended),
         }
     }
 
-    /// Whether nothing is running whose answer is waited for.
-    fn is_idle(&self) -> bool {
-        let awaits = self.agent.lifecycle().is_some_and(lifecycle::Lifecycle::awaits_driver);
-        self.performer.is_idle() && (!awaits || self.agent.has_ended())
-    }
-
-    /// A new session is recorded and started; one that was rebuilt is resumed.
+    /// The tree as its journals have it, from the root down: what agents have to take of each other comes before what each does again.
     async fn open(&mut self) -> Result<(), JournalError> {
-        if let Some(header) = self.header.take() {
-            self.append(&header).await?;
+        self.find_below(&[]).await;
+        let mut places: Vec<Place> = vec![Place::default()];
+        places.extend(self.below.keys().cloned());
+        for place in places {
+            self.settle(&place).await?;
+            let asked = match self.member(&place) {
+                Some(member) if member.is_left || place.is_empty() => member.open().await?,
+                Some(_) | None => continue,
+            };
+            self.do_asked(&place, asked).await?;
+            self.begin_again(&place).await?;
+            self.settle(&place).await?;
         }
-        // The program of one that was rebuilt may have ended before it started it. Before that it takes no other configuration.
-        if !self.agent.session().is_started() {
-            self.take(session::Event::Started.into()).await?;
-            self.take_config(self.performer.now_ms()).await?;
-            return self.take_binding().await;
-        }
-        let asked = self.agent.lifecycle().map(lifecycle::Lifecycle::outstanding).unwrap_or_default();
-        // What is made again is made with the new configuration. No time passes with it: that begins where the session is resumed.
-        self.take_config(self.agent.session().now_ms()).await?;
-        let toolbox = self.performer.toolbox.clone();
-        let resumed = self.begun.resumption(self.agent.session(), |call| toolbox.only_reads(call));
-        self.take(resumed.into()).await?;
-        self.take_binding().await?;
-        self.go_on(asked).await
+        Ok(())
     }
 
-    async fn take_config(&mut self, at_ms: u64) -> Result<(), JournalError> {
-        match self.reconfigured.take() {
-            Some(config) => self.take_at(at_ms, session::Event::Reconfigured { config }.into()).await,
-            None => Ok(()),
-        }
+    /// What was asked about children before this program, as far as their journals do not show it.
+    async fn begin_again(&mut self, place: &[u32]) -> Result<(), JournalError> {
+        let Some(member) = self.member(place) else { return Ok(()) };
+        let alive = member.agent.alive().to_vec();
+        let again = alive.into_iter().filter_map(|number| {
+            let action = member.agent.kin_of(number)?.child().outstanding()?;
+            Some((number, action))
+        });
+        let again: Vec<Asked> = again.collect();
+        self.do_asked(place, again).await
     }
 
-    async fn take_binding(&mut self) -> Result<(), JournalError> {
-        match self.binding.take() {
-            Some(binding) => self.take(binding).await,
-            None => Ok(()),
-        }
+    /// An agent takes an event, and what follows is taken by the others. One that is not there any more takes none.
+    async fn take(&mut self, place: &[u32], event: Event) -> Result<(), JournalError> {
+        let Some(member) = self.member(place) else { return Ok(()) };
+        let asked = member.take(event).await?;
+        self.do_asked(place, asked).await?;
+        self.settle(place).await
     }
 
-    async fn take(&mut self, event: Event) -> Result<(), JournalError> {
-        self.take_at(self.performer.now_ms(), event).await
-    }
-
-    /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.
-    async fn take_at(&mut self, at_ms: u64, event: Event) -> Result<(), JournalError> {
-        let originals = Checker::originals_of(&event);
-        let event = self.redactor.event(event);
-        if !event.is_transient() {
-            let record = Record { seq: self.next_seq, at_ms, entry: Entry::Event(event.clone()) };
-            self.append(&record).await?;
-        }
-        let items = self.agent.session().conversation().len();
-        let reports = Notice::of(&event);
-        match self.agent.step(at_ms, event) {
-            Ok(step) => {
-                self.oversight.checker.keep(originals);
-                self.make_durable(&step).await?;
-                reports.into_iter().for_each(|report| self.notify(report));
-                self.show(&step, items);
-                self.perform(step);
+    /// Lets an agent, its parent and its children take what they have to take of each other, and so on in the whole tree.
+    async fn settle(&mut self, place: &[u32]) -> Result<(), JournalError> {
+        let mut touched: Vec<Place> = vec![place.into()];
+        while let Some(at) = touched.pop() {
+            if let Some((number, above)) = at.split_last() {
+                self.settle_edge(above, *number, &mut touched).await?;
             }
-            Err(rejected) => self.notify(Notice::Refused(rejected)),
+            let Some(member) = self.member(&at) else { continue };
+            let mut numbers = member.agent.alive().to_vec();
+            numbers.extend(self.left_over(&at));
+            for number in numbers {
+                self.settle_edge(&at, number, &mut touched).await?;
+            }
         }
-        self.show_configured();
-        self.show_waiting();
-        self.show_doing();
         Ok(())
     }
 
-    fn show_configured(&mut self) {
-        let now = self.agent.session().config();
-        let is_same = |shown: &SessionConfig| {
-            shown.permissions == now.permissions && shown.limits == now.limits && shown.models == now.models
+    /// The children that have an outcome and are still here.
+    fn left_over(&self, at: &[u32]) -> Vec<u32> {
+        let below = self.below.range::<[u32], _>((std::ops::Bound::Excluded(at), std::ops::Bound::Unbounded));
+        let inside = below.take_while(|(place, _)| place.starts_with(at));
+        let children = inside.filter(|(place, _)| place.len() == at.len() + 1);
+        children.filter_map(|(place, _)| place.last().copied()).collect()
+    }
+
+    /// One parent and one child.
+    async fn settle_edge(&mut self, above: &[u32], number: u32, touched: &mut Vec<Place>) -> Result<(), JournalError> {
+        let below = place_of(above, number);
+        loop {
+            let (child, found) = match self.below.get(&below) {
+                Some(Below::Member(member, _)) => (Some(&member.agent), None),
+                Some(Below::Lost(found)) => (None, Some(found.as_str())),
+                None => (None, None),
+            };
+            let parent = if above.is_empty() { Some(&self.root.agent) } else { self.agent(above) };
+            let Some(taker) = parent.and_then(|parent| between(parent, number, child, found)) else { break };
+            // What one has taken is on the disk before the other acts on it.
+            let (source, target, event): (&[u32], &[u32], Event) = match taker {
+                Taker::Parent(event) => (&below, above, event),
+                Taker::Child(event) => (above, &below, event),
+            };
+            if let Some(member) = self.member(source) {
+                member.sync().await?;
+            }
+            self.show_end(&below, &event);
+            let Some(member) = self.member(target) else { break };
+            let asked = member.take(event).await?;
+            Box::pin(self.do_asked(target, asked)).await?;
+            touched.push(target.into());
+        }
+        self.let_go(&below).await
+    }
+
+    /// A child whose outcome its parent has needs nothing any more.
+    async fn let_go(&mut self, below: &[u32]) -> Result<(), JournalError> {
+        let is_over = match self.below.get(below) {
+            Some(Below::Member(member, _)) => member.agent.is_dismissed(),
+            Some(Below::Lost(_)) => self.kin(below).is_none_or(|kin| !kin.is_living()),
+            None => return Ok(()),
         };
-        if !self.configured.as_deref().is_some_and(is_same) {
-            let now = Box::new(now.clone());
-            self.configured = Some(now.clone());
-            self.notify(Notice::Configured(now));
+        if !is_over {
+            return Ok(());
         }
-    }
-
-    fn show_waiting(&mut self) {
-        let (queued, after_turn) = self.agent.session().waiting_input();
-        let is_shown = |now: &[UserMessage], shown: &[String]| now.iter().map(|said| &said.text).eq(shown);
-        if !is_shown(queued, &self.waiting.0) || !is_shown(after_turn, &self.waiting.1) {
-            let texts = |messages: &[UserMessage]| messages.iter().map(|said| said.text.clone()).collect();
-            self.waiting = (texts(queued), texts(after_turn));
-            let (queued, after_turn) = self.waiting.clone();
-            self.notify(Notice::Waiting { queued, after_turn });
+        if let Some(Below::Member(mut member, _)) = self.below.remove(below) {
+            member.sync().await?;
+            member.stop();
+            member.performer.stop_everything().await;
         }
-    }
-
-    fn show_doing(&mut self) {
-        let now = (self.agent.doing(), self.taken);
-        if std::mem::replace(&mut self.shown, now) != now {
-            self.notify(Notice::Doing { doing: now.0, taken: now.1 });
-        }
-    }
-
-    fn perform(&mut self, step: Step) {
-        let Step { down, session, up, rests, ends_run, .. } = step;
-        for action in down.actions {
-            self.oversight.perform(action, &self.agent);
-        }
-        for action in session.actions {
-            self.performer.perform(action, self.agent.session());
-        }
-        for action in up.actions {
-            self.oversight.perform(action, &self.agent);
-        }
-        self.performer.drop_closed(self.agent.session());
-        if rests {
-            self.prompt(ends_run);
-        }
-    }
-
-    /// What begins is noted before it does, and is on the disk together with the event that asked for it.
-    async fn make_durable(&mut self, step: &Step) -> Result<(), JournalError> {
-        for started in step.session.actions.iter().filter_map(ActionStarted::of) {
-            self.note(started).await?;
-        }
-        match step.durability() {
-            Durability::Now => self.sync().await,
-            Durability::NowIfHooksAct if self.performer.hook.acts_before_tools() => self.sync().await,
-            Durability::NowIfHooksAct | Durability::Later => Ok(()),
-        }
-    }
-
-    pub(crate) async fn note(&mut self, started: ActionStarted) -> Result<(), JournalError> {
-        let entry = Entry::ActionStarted(started);
-        self.append(&Record { seq: self.next_seq, at_ms: self.performer.now_ms(), entry }).await
-    }
-
-    pub(crate) async fn sync(&mut self) -> Result<(), JournalError> {
-        match &mut self.journal {
-            Some(journal) => journal.sync().await,
-            None => Ok(()),
-        }
-    }
-
-    async fn append(&mut self, record: &Record) -> Result<(), JournalError> {
-        if let Some(journal) = &mut self.journal {
-            journal.append(record).await?;
-        }
-        self.next_seq = record.seq + 1;
         Ok(())
     }
 
-    /// Notifies observers and host of what the step did, before any of its actions is performed.
-    fn show(&self, step: &Step, items_before: usize) {
-        step.down.transitions.iter().for_each(|transition| self.notify(Notice::Lifecycle(*transition)));
-        self.show_session(&step.session, items_before);
-        step.up.transitions.iter().for_each(|transition| self.notify(Notice::Lifecycle(*transition)));
+    /// Does what an agent asks about its children. A stop and a message are seen in its journal.
+    async fn do_asked(&mut self, place: &[u32], asked: Vec<Asked>) -> Result<(), JournalError> {
+        for (number, action) in asked {
+            match action {
+                child::Action::BeginChild { run, .. } => self.begin(place, number, run).await?,
+                child::Action::WithdrawBegin { run } => self.withdraw(place, number, run).await?,
+                child::Action::SendMessage { .. }
+                | child::Action::StopChild { .. }
+                | child::Action::InheritChildren { .. }
+                | child::Action::HandOver { .. } => {}
+            }
+        }
+        Ok(())
     }
 
-    fn show_session(&self, step: &session::Step, items_before: usize) {
-        for transition in &step.transitions {
-            self.notify(Notice::Transition(*transition));
+    async fn withdraw(&mut self, place: &[u32], number: u32, run: u32) -> Result<(), JournalError> {
+        if self.below.contains_key(&place_of(place, number)) {
+            return Ok(());
         }
-        if step.notes.begins_turn {
-            self.notify(Notice::TurnBegan);
+        let event = child::Event::BeginFailed { run, found: String::from("it was stopped before it began") };
+        Box::pin(self.take(place, Event::Child { number, event })).await
+    }
+
+    /// Begins a child, as far as its journal does not have it.
+    async fn begin(&mut self, place: &[u32], number: u32, run: u32) -> Result<(), JournalError> {
+        let Some(member) = self.member(place) else { return Ok(()) };
+        member.sync().await?;
+        let Some(birth) = member.agent.birth(number) else { return Ok(()) };
+        let below = place_of(place, number);
+        if !self.below.contains_key(&below)
+            && let Err(found) = self.make(&below, &birth).await?
+        {
+            let event = child::Event::BeginFailed { run, found };
+            return Box::pin(self.take(place, Event::Child { number, event })).await;
         }
-        for ruling in &step.notes.rulings {
-            self.notify(Notice::Ruled(ruling.clone()));
-        }
-        let conversation = self.agent.session().conversation();
-        let closed = conversation.last().filter(|item| matches!(item.as_ref(), Item::Round(_)));
-        // A summary leaves a round that was there before at the end of a history that is not longer.
-        if let Some(round) = closed.filter(|_| conversation.len() > items_before) {
-            self.notify(Notice::RoundClosed { round: round.clone() });
-        }
-        if let Some(observers) = &self.observers {
-            // Nothing waits for observers that are gone.
-            let _ = observers.send(step.clone());
+        self.give_task(&below, birth).await
+    }
+
+    /// Makes a new agent, with its journal.
+    async fn make(&mut self, below: &Place, birth: &Birth) -> Result<Result<(), String>, JournalError> {
+        let Some(nursery) = self.nursery.clone() else {
+            return Ok(Err(String::from("this program begins no agents")));
+        };
+        let name = Arc::new(AgentName { id: nursery.id(below), name: birth.name.clone(), place: below.to_vec() });
+        let builder = match nursery.begin(&name, birth).await {
+            Ok(builder) => builder.born(&name, birth),
+            Err(found) => return Ok(Err(found)),
+        };
+        match builder.member(&self.root.performer.inbox.at(below.clone()), &self.root.notices.of(name.clone())) {
+            Ok(member) => {
+                let model = birth.config.models.first().map(|model| model.id.clone()).unwrap_or_default();
+                let task = birth.task.text.clone();
+                self.root.notify(Notice::AgentBegun { agent: name.clone(), task, model });
+                self.below.insert(below.clone(), Below::Member(Box::new(member), name));
+                Ok(Ok(()))
+            }
+            Err(error) => Ok(Err(error.to_string())),
         }
     }
 
-    pub(crate) fn notify(&self, notice: Notice) {
-        // A host that does not listen any more still gets its work done and recorded.
-        let _ = self.notices.send(notice);
+    /// What a child has to have before it counts as begun.
+    async fn give_task(&mut self, below: &Place, birth: Birth) -> Result<(), JournalError> {
+        let Some(member) = self.member(below) else { return Ok(()) };
+        if !member.agent.session().is_started() {
+            member.open().await?;
+        }
+        if !member.agent.is_bound() {
+            member.take(Event::Bound(Box::new(birth.lifecycle))).await?;
+        }
+        if !member.agent.has_task() {
+            member.take(session::Event::UserInput { text: birth.task }.into()).await?;
+        }
+        member.sync().await
     }
+
+    /// Looks up what is kept of the children that were alive, at every depth.
+    async fn find_below(&mut self, place: &[u32]) {
+        let Some(agent) = self.agent(place) else { return };
+        let births: Vec<Birth> = agent.alive().iter().filter_map(|number| agent.birth(*number)).collect();
+        for birth in births {
+            let below = place_of(place, birth.number);
+            let Some(nursery) = self.nursery.clone() else {
+                let found = String::from("this program knows no agents below the session's own");
+                self.below.insert(below, Below::Lost(found));
+                continue;
+            };
+            let name = Arc::new(AgentName { id: nursery.id(&below), name: birth.name.clone(), place: below.to_vec() });
+            let found = match nursery.find(&name, &birth).await {
+                Found::Nothing => continue,
+                Found::Lost(found) => Below::Lost(found),
+                Found::Kept(builder) => {
+                    let (inbox, notices) =
+                        (self.root.performer.inbox.at(below.clone()), self.root.notices.of(name.clone()));
+                    match builder.born(&name, &birth).member(&inbox, &notices) {
+                        Ok(mut member) => {
+                            // It continues with what the journal says: its policy follows from its parent's.
+                            member.is_left = true;
+                            Below::Member(Box::new(member), name)
+                        }
+                        Err(error) => Below::Lost(error.to_string()),
+                    }
+                }
+            };
+            self.below.insert(below.clone(), found);
+            Box::pin(self.find_below(&below)).await;
+        }
+    }
+
+    /// Tells the host of an outcome that a parent takes.
+    fn show_end(&self, below: &[u32], event: &Event) {
+        if let (Some(Below::Member(_, name)), Event::Child { event: child::Event::Rested { rest, .. }, .. }) =
+            (self.below.get(below), event)
+        {
+            let (agent, outcome) = (name.clone(), rest.outcome.clone());
+            self.root.notify(Notice::AgentEnded { agent, outcome, spent: rest.spent });
+        }
+    }
+
+    fn agent(&self, place: &[u32]) -> Option<&Agent> {
+        match place {
+            [] => Some(&self.root.agent),
+            _ => match self.below.get(place)? {
+                Below::Member(member, _) => Some(&member.agent),
+                Below::Lost(_) => None,
+            },
+        }
+    }
+
+    fn kin(&self, below: &[u32]) -> Option<&child::Child> {
+        let (number, above) = below.split_last()?;
+        Some(self.agent(above)?.kin_of(*number)?.child())
+    }
+
+    fn member(&mut self, place: &[u32]) -> Option<&mut Member> {
+        match place {
+            [] => Some(&mut self.root),
+            _ => match self.below.get_mut(place)? {
+                Below::Member(member, _) => Some(member),
+                Below::Lost(_) => None,
+            },
+        }
+    }
+
+    async fn sync_all(&mut self) -> Result<(), JournalError> {
+        self.root.sync().await?;
+        for below in self.below.values_mut() {
+            if let Below::Member(member, _) = below {
+                member.sync().await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn place_of(above: &[u32], number: u32) -> Place {
+    above.iter().copied().chain([number]).collect()
 }
 
 /// Why a runner ended.

@@ -17,6 +17,9 @@ pub const STOP_TOOL: &str = "stop_agent";
 /// Lists the child agents.
 pub const LIST_TOOL: &str = "list_agents";
 
+/// The tool that runs a command, by which a check is judged that a model asked for.
+pub const COMMAND_TOOL: &str = "bash";
+
 /// How many agents a session may have below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -8,6 +8,7 @@ mod answers;
 mod between;
 mod birth;
 mod calls;
+mod checks;
 mod settle;
 mod words;
 
@@ -196,14 +197,19 @@ impl Agent {
     /// Whether the agent answers a call of this name itself.
     #[must_use]
     pub fn answers(&self, tool: &str) -> bool {
-        self.session.config().agents.is_some() && crate::agents::AgentCall::is_tool(tool)
+        self.has_family() && crate::agents::AgentCall::is_tool(tool)
+    }
+
+    /// Whether there are agents below, or may be.
+    pub(super) const fn has_family(&self) -> bool {
+        self.session.config().agents.is_some() || self.family.is_some()
     }
 
     /// What the session waits for of the driver. Calls that the agent answers itself are not among it.
     #[must_use]
     pub fn outstanding(&self) -> Vec<Outstanding> {
         let mut all = self.session.outstanding();
-        if self.session.config().agents.is_some() {
+        if self.has_family() {
             for open in &mut all {
                 if let Action::ExecuteTools { calls, .. } = &mut open.action {
                     calls.retain(|call| !crate::agents::AgentCall::is_tool(&call.name));

@@ -26,7 +26,7 @@ pub(in crate::agent) struct Cause {
 impl Agent {
     /// Lets everything follow that concerns the agents below.
     pub(in crate::agent) fn settle(&mut self, at_ms: u64, cause: Cause, step: &mut Step, rendering: Rendering) {
-        if self.session.config().agents.is_none() && self.family.is_none() {
+        if !self.has_family() {
             return;
         }
         let mut cause = cause;
