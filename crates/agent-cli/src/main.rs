@@ -15,7 +15,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::args::{Cli, Command, ConfigCommand, Resume};
 use commands::sessions::Picked;
 use commands::{
-    config_show, demo, diagram, doctor, help_pages, job, listing, models, prompt, run, sessions, tools, trust, undo,
+    config_show, demo, diagram, doctor, help_pages, job, listing, models, prompt, ps, run, sessions, tools, trust, undo,
 };
 use config::file::state_home;
 use config::options::Options;
@@ -134,6 +134,7 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
             thread?;
             sessions::rewind(&arguments).await
         }
+        Some(Command::Ps(arguments)) => ps::run(&arguments),
         Some(Command::Undo(arguments)) => {
             thread?;
             undo::run(&arguments).await

@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// Go back in a session: start a new one from its first records. The original stays as it is.
     #[command(after_help = examples::REWIND)]
     Rewind(crate::commands::sessions::args::Rewind),
+    /// List a session's agents: its own and those below it.
+    #[command(after_help = examples::PS)]
+    Ps(Ps),
     /// Restore the files that the agent changed in its last turns; commits and later changes stay.
     #[command(after_help = examples::UNDO)]
     Undo(Undo),
@@ -111,6 +114,19 @@ pub(crate) struct Run {
     pub(crate) verification: Verification,
     #[command(flatten)]
     pub(crate) options: Options,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ps {
+    /// The session, by its id or how it begins. Default: the newest of this directory.
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Write JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Use the sessions of this directory.
+    #[arg(short = 'C', long = "cd", value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -24,6 +24,11 @@ pub(crate) const DEMO: &str = "Examples:
   agent demo
   agent demo --dir ./sample";
 
+pub(crate) const PS: &str = "Examples:
+  agent ps                                   the newest session of this directory
+  agent ps 1a20                              the session whose id begins so
+  agent ps --json";
+
 pub(crate) const UNDO: &str = "Examples:
   agent undo                                 the files of the last turn
   agent undo 3                               the files of the last three turns";

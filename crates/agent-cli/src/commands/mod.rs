@@ -11,6 +11,7 @@ pub(crate) mod job;
 pub(crate) mod listing;
 pub(crate) mod models;
 pub(crate) mod prompt;
+pub(crate) mod ps;
 pub(crate) mod run;
 pub(crate) mod sessions;
 mod task;

@@ -292,6 +292,7 @@ fn conclude(
         total_cost_usd,
         usage,
         permission_denials: denials.iter().map(DenialReport::of).collect(),
+        agents: Vec::new(),
         terminal_state: format!("{:?}", session.state()),
         raise: Raise::of(session),
     }
@@ -311,6 +312,7 @@ impl RunResult {
             total_cost_usd: Some(0.0),
             usage: UsageReport::default(),
             permission_denials: Vec::new(),
+            agents: Vec::new(),
             terminal_state: String::from("Ready"),
             raise: None,
         }

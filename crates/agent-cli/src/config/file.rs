@@ -44,6 +44,7 @@ pub(crate) struct UserConfig {
     pub(crate) commits: CommitsConfig,
     pub(crate) format_on_edit: Option<bool>,
     pub(crate) limits: LimitsConfig,
+    pub(crate) agents: crate::config::agents::AgentsConfig,
     pub(crate) timeouts: TimeoutsConfig,
     pub(crate) formatters: Vec<FormatterEntry>,
     pub(crate) hooks: Vec<HookEntry>,

@@ -1,5 +1,6 @@
 //! Configuration: options, the user's file, the repository's file, and the settings of a session that follow from them.
 
+pub(crate) mod agents;
 pub(crate) mod beneath;
 pub(crate) mod entries;
 pub(crate) mod file;

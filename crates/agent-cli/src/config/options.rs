@@ -72,6 +72,9 @@ pub(crate) struct Options {
     /// Time limit of a turn, such as `90s`, `10m`, `1h`.
     #[arg(help_heading = LIMITS, long, value_name = "DURATION", value_parser = crate::config::units::parse_duration)]
     pub(crate) max_wall_time: Option<DurationMs>,
+    /// Let the model begin other agents that work for it. `[agents]` in the configuration says how many.
+    #[arg(help_heading = LIMITS, long)]
+    pub(crate) agents: bool,
     /// What the agent may do without asking.
     #[arg(help_heading = PERMISSIONS, long, value_enum)]
     pub(crate) permission_mode: Option<Mode>,

@@ -22,6 +22,7 @@ use crate::walls::protected::{GitSettings, Protection, git_settings};
 use crate::walls::sandbox::{self, Place};
 use crate::walls::search_path;
 use crate::walls::whole_home;
+use agent_core::agents::AgentLimits;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
 use agent_exec::SearchPath;
@@ -50,6 +51,8 @@ pub(crate) struct Settings {
     pub(crate) effort: Option<Wish>,
     pub(crate) tape: Tape,
     pub(crate) limits: Limits,
+    /// How many agents may work below the session's own, if any.
+    pub(crate) agents: Option<AgentLimits>,
     /// How long answers of the provider are waited for.
     pub(crate) timeouts: Timeouts,
     pub(crate) permissions: Permissions,
@@ -122,6 +125,7 @@ impl Settings {
             effort: options.effort.or_else(|| meant.as_ref()?.effort),
             tape,
             limits,
+            agents: user.agents.limits(options.agents),
             timeouts: timeouts(options, &user),
             permissions,
             loosest,
@@ -229,6 +233,7 @@ fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfi
         mode: users_mode(options, user),
         allow: both(&user.allowed_in(directory), &options.allow),
         deny: both(&user.deny, &options.deny),
+        ..Permissions::default()
     };
     let modes = repository.modes.into_iter().fold(permissions, |all, mode| all.tightened(Some(mode), []));
     modes.tightened(None, said(&repository.deny, RuleSource::Repository))

@@ -132,3 +132,30 @@ impl Hook for Hooks {
         self.repository.commit(changes, cancel).await
     }
 }
+
+/// The hooks of an agent below the session's own: the user's hooks guard its calls, and what the repository's keep of the state before a
+/// call is kept. Looking at the repository, formatting and committing are the session's own agent's.
+#[derive(Clone)]
+pub(crate) struct ChildHooks {
+    pub(crate) users: Arc<UserHooks>,
+    pub(crate) repository: Arc<RepositoryHooks>,
+}
+
+#[async_trait]
+impl Hook for ChildHooks {
+    fn acts_before_tools(&self) -> bool {
+        self.repository.acts_before_tools() || self.users.points().contains(&HookPoint::PreToolUse)
+    }
+
+    async fn run(&self, occasion: &HookOccasion, cancel: &dyn CancelSignal) -> HookReport {
+        self.users.run(occasion, cancel).await
+    }
+
+    async fn before_tool(&self, call: &ToolCall, inspection: &Inspection) -> HookVerdict {
+        self.repository.before_tool(call, inspection).await
+    }
+
+    async fn tool_begins(&self, call: &ToolCall, judged: &Inspection) {
+        self.repository.tool_begins(call, judged).await;
+    }
+}

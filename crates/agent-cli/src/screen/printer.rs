@@ -7,7 +7,7 @@ use crate::screen::hint::resume_command;
 use crate::screen::terminal::{is_watched, put, put_json};
 use crate::screen::unread;
 use crate::screen::view::{Level, View, lost};
-use crate::screen::wire::{Line, RunResult, SandboxReport};
+use crate::screen::wire::{AgentReport, Line, RunResult, SandboxReport};
 use crate::session::limits::Raise;
 use agent_core::budget::Limits;
 use agent_core::llm::Effort;
@@ -25,6 +25,8 @@ pub(crate) struct Printer {
     has_begun: bool,
     /// An error that ends the run is told once, with the result; until the next notice nobody knows whether this one does.
     held_error: Option<Notice>,
+    /// The agents below that have an outcome.
+    agents: Vec<AgentReport>,
     /// How long the run may take.
     max_wall_time_ms: Option<u64>,
 }
@@ -52,6 +54,7 @@ impl Printer {
             view: View::new(is_live, Level::of(options.quiet, options.verbose)),
             has_begun: false,
             held_error: None,
+            agents: Vec::new(),
             max_wall_time_ms: None,
         }
     }
@@ -83,6 +86,9 @@ impl Printer {
         {
             let _ = put_json(&line.text());
         }
+        if let Notice::AgentEnded { agent, outcome, spent } = notice {
+            self.agents.push(AgentReport::of(agent, outcome, spent));
+        }
         let held = self.held_error.take();
         if let Some(error) = held.filter(|_| !matches!(notice, Notice::Prompt { .. })) {
             self.view.notice(&error);
@@ -113,6 +119,7 @@ impl Printer {
                 sandbox: None,
             });
         }
+        let result = RunResult { agents: std::mem::take(&mut self.agents), ..result };
         self.tell(&result, options);
         let is_out_of_time = result.is_out_of_time(self.max_wall_time_ms);
         let (code, told) = (result.exit_code, result.error.clone());

@@ -1,16 +1,20 @@
 //! Machine-readable output: one object at the end (`json`) or one a line as things happen (`stream-json`). The schema in `docs/` is made
 //! from these types.
 
+mod agents;
 mod reports;
 mod summarised;
 use crate::session::limits::Raise;
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, Item};
-use agent_core::lifecycle;
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::{Basis, PermissionMode};
-use agent_core::session::{Denial, OutcomeKind, Session, Transition};
+use agent_core::session::{Denial, OutcomeKind, Session};
+use agent_core::table::Label;
+use agent_core::trace::Transition;
 use agent_runner::Notice;
+use agents::AgentBegun;
+pub(crate) use agents::AgentReport;
 use reports::PictureReport;
 pub(crate) use reports::SandboxReport;
 use serde::Serialize;
@@ -106,11 +110,21 @@ pub(crate) enum Line {
         /// The session's id.
         session_id: String,
     },
+    /// An agent below the session's own has begun. What it does follows in lines with its `session_id`.
+    AgentBegun(AgentBegun),
+    /// An agent below the session's own has an outcome.
+    AgentEnded(AgentReport),
     /// A machine moved.
     Transition {
-        /// Which machine, where it is not the session: `lifecycle`.
+        /// Which machine, where it is not the session: `lifecycle`, `child` or `children`.
         #[serde(skip_serializing_if = "Option::is_none")]
         machine: Option<&'static str>,
+        /// The id of the agent whose machine it is, where it is not the session's own agent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+        /// The number of the child, where it is a machine of one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        child: Option<u32>,
         /// State that was left or kept.
         from: String,
         /// State that was entered or kept.
@@ -215,12 +229,15 @@ pub(crate) struct RunResult {
     pub(crate) num_turns: u64,
     /// How long the run took.
     pub(crate) duration_ms: u64,
-    /// Cost of this run in US dollars; null when a model's price is unknown.
+    /// Cost of this run in US dollars, that of agents below included; null when a model's price is unknown.
     pub(crate) total_cost_usd: Option<f64>,
     /// Tokens of this run.
     pub(crate) usage: UsageReport,
     /// Calls that were not allowed to run.
     pub(crate) permission_denials: Vec<DenialReport>,
+    /// The agents below the session's own, in the order in which they ended.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) agents: Vec<AgentReport>,
     /// Where the machine stands.
     pub(crate) terminal_state: String,
     /// What a person does about the limit that ended it.
@@ -305,21 +322,33 @@ impl Line {
             }),
             Notice::Summarised(summarised) => Some(Self::Summarised(SummaryReport::of(summarised, session_id))),
             Notice::Discarded => Some(Self::Discard { session_id }),
-            Notice::Transition(Transition { at_ms, from, on, to, .. }) => Some(Self::Transition {
-                machine: None,
-                from: format!("{from:?}"),
-                to: format!("{to:?}"),
-                trigger: format!("{on:?}"),
-                at_ms: *at_ms,
-            }),
-            Notice::Lifecycle(lifecycle::Transition { at_ms, from, on, to, .. }) => Some(Self::Transition {
-                machine: Some("lifecycle"),
-                from: format!("{from:?}"),
-                to: format!("{to:?}"),
-                trigger: format!("{on:?}"),
-                at_ms: *at_ms,
-            }),
+            Notice::OfAgent { agent, notice } => {
+                Self::of(notice, &agent.id, with_partial).map(|line| line.by(&agent.id))
+            }
+            Notice::AgentBegun { agent, task, model } => Some(Self::AgentBegun(AgentBegun::of(agent, task, model))),
+            Notice::AgentEnded { agent, outcome, spent } => {
+                Some(Self::AgentEnded(AgentReport::of(agent, outcome, spent)))
+            }
+            Notice::Transition(row) => Some(Self::moved(None, None, row)),
+            Notice::Lifecycle(row) => Some(Self::moved(Some("lifecycle"), None, row)),
+            Notice::ChildMoved { number, transition } => Some(Self::moved(Some("child"), Some(*number), transition)),
+            Notice::ChildrenMoved(row) => Some(Self::moved(Some("children"), None, row)),
             _ => None,
+        }
+    }
+
+    fn moved<S: Label, T: Label>(machine: Option<&'static str>, child: Option<u32>, row: &Transition<S, T>) -> Self {
+        let (from, to, trigger) = (row.from.name().to_owned(), row.to.name().to_owned(), row.on.name().to_owned());
+        Self::Transition { machine, agent: None, child, from, to, trigger, at_ms: row.at_ms }
+    }
+
+    /// The same of another agent than the session's own, where the line does not say so yet.
+    fn by(self, id: &str) -> Self {
+        match self {
+            Self::Transition { machine, child, from, to, trigger, at_ms, .. } => {
+                Self::Transition { machine, agent: Some(id.to_owned()), child, from, to, trigger, at_ms }
+            }
+            other => other,
         }
     }
 
@@ -409,7 +438,7 @@ pub(crate) fn used(before: &Ledger, session: &Session) -> (u64, Option<f64>, Usa
         cache_write_tokens: a.cache_write_tokens - b.cache_write_tokens,
     };
     let is_priced = after.unpriced_calls == before.unpriced_calls && !session.has_open_cost();
-    let cost_usd = is_priced.then(|| (after.cost_nano_usd - before.cost_nano_usd) as f64 / 1e9);
+    let cost_usd = is_priced.then(|| (after.whole().cost_nano_usd - before.whole().cost_nano_usd) as f64 / 1e9);
     (after.model_calls - before.model_calls, cost_usd, UsageReport::of(&usage))
 }
 

@@ -38,9 +38,10 @@ pub(crate) fn failed(error: &StoreError) -> Failure {
         }
         StoreError::Open(OpenError::NotOwn(error)) => Failure::config(error),
         StoreError::Open(OpenError::Read(error)) => unreadable(error),
-        StoreError::BadId { .. } | StoreError::Ambiguous { .. } | StoreError::Open(OpenError::InUse { .. }) => {
-            Failure::input(error)
-        }
+        StoreError::BadId { .. }
+        | StoreError::Below { .. }
+        | StoreError::Ambiguous { .. }
+        | StoreError::Open(OpenError::InUse { .. }) => Failure::input(error),
         StoreError::Open(OpenError::Io { source, .. }) if source.kind() == ErrorKind::FileTooLarge => {
             Failure::internal(format!("{error}; raise the file size limit (`ulimit -f`) or use `--no-session`"))
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod apart;
 pub(crate) mod binding;
+pub(crate) mod children;
 pub(crate) mod differences;
 pub(crate) mod instructions;
 mod instructions_below;

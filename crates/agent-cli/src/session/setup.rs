@@ -6,13 +6,14 @@ use crate::config::options::Options;
 use crate::config::rule_patterns;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
-use crate::hooks::{self, Hooks};
+use crate::hooks::{self, ChildHooks, Hooks};
 use crate::model::effort::Reach;
 use crate::model::keys;
 use crate::model::provider::Chosen;
 use crate::model::secrets;
 use crate::screen::terminal::{inline, say};
 use crate::session::binding;
+use crate::session::children::{Children, Shared};
 use crate::session::differences::{say_differences, stay_denied};
 use crate::session::instructions::{system_prompt, with_environment_of};
 use crate::session::instructions_below::reporting;
@@ -36,9 +37,9 @@ use agent_core::session::{Action, KeptResults, ModelConfig, Outstanding, Session
 use agent_exec::{Processes, leftovers};
 use agent_git::{HooksConfig, Identity, RepositoryHooks};
 use agent_hooks::{Formatters, Runs, UserHooks};
-use agent_runner::journal::{FileJournal, Reopened, SessionPictures, SessionStore};
+use agent_runner::journal::{FileJournal, Reopened, SessionPictures, SessionStore, root_of};
 use agent_runner::{Builder, Handle, Notices, Runner};
-use agent_tools::{BackgroundCommands, Workspace, signal_tool, standard_tools_seen};
+use agent_tools::{BackgroundCommands, Workspace, agent_tools, signal_tool, standard_tools_seen};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -102,13 +103,14 @@ pub(crate) fn open(
     clear_leftovers(settings.is_quiet);
     let reach = chosen.reach;
     let mut attaching = chosen.attaching.clone();
-    let Made { builder, model, tool_names, processes, repository, users, background, workspace } =
+    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared } =
         make(settings, options, chosen, approver, with_signal)?;
     (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
     let kept = Kept::find(settings, options)?;
     let mut config = builder.effective_config();
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory, &attaching.keeper);
     users.is_of(&id);
+    let builder = builder.nursery(children(shared, settings, &id)?);
     let left = resumed.as_mut().and_then(|old| old.left.take());
     let was_unfinished = left.as_ref().is_some_and(Lifecycle::is_busy);
     let (builder, unfinished) = binding::bind(builder.commands(Arc::new(processes)), commitments, left, is_attended)?;
@@ -122,6 +124,10 @@ pub(crate) fn open(
             stay_denied(&old.config.permissions, &mut config.permissions);
             // What the model was told of its surroundings stays as it was: a request begins with the bytes of the one before.
             config.system = Arc::from(with_environment_of(&old.config.system, &config.system));
+            // What works below continues, whether or not more may begin.
+            if config.agents.is_none() && old.has_agents {
+                config.agents = old.config.agents;
+            }
             let limited = config.limits;
             let differs = old.config != config;
             // A session that was imported had no configuration of ours.
@@ -158,6 +164,12 @@ pub(crate) fn open(
     })
 }
 
+/// Makes the agents below the session.
+fn children(shared: Shared, settings: &Settings, id: &str) -> Result<Arc<Children>, Failure> {
+    let kept = (!id.is_empty()).then(|| store(&settings.directory)).transpose()?;
+    Ok(Arc::new(Children { shared, root: id.to_owned(), store: kept }))
+}
+
 /// A new session that is not begun, with its id: an attempt of a job.
 pub(crate) fn builder(
     settings: &Settings,
@@ -172,7 +184,7 @@ pub(crate) fn builder(
     let made = make(settings, options, chosen, None, is_bound)?;
     let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory, &keeper);
     made.users.is_of(&id);
-    let builder = builder.commands(Arc::new(made.processes));
+    let builder = builder.commands(Arc::new(made.processes)).nursery(children(made.shared, settings, &id)?);
     Ok((if is_bound { builder.bind(LifecycleConfig::headless(commitments)) } else { builder }, id))
 }
 
@@ -201,6 +213,7 @@ struct Made {
     users: Arc<UserHooks>,
     background: BackgroundCommands,
     workspace: Arc<Workspace>,
+    shared: Shared,
 }
 
 fn make(
@@ -235,6 +248,9 @@ fn make(
     let mut tools = reporting(tools, &workspace, &settings.permissions);
     tools.extend(activate_skill(&settings.skills));
     tools.extend(with_signal.then(signal_tool));
+    if settings.agents.is_some() {
+        tools.extend(agent_tools());
+    }
     let users = users_hooks(settings, &own, &processes)?;
     let (prompt, instructions) = system_prompt(options, settings, approver.is_some());
     let config = SessionConfig {
@@ -242,6 +258,7 @@ fn make(
         system: Arc::from(prompt + &catalogue(&settings.skills)),
         instructions,
         limits: settings.limits,
+        agents: settings.agents,
         permissions: settings.permissions.clone(),
         models: chosen.models,
         summaries: summaries(),
@@ -267,10 +284,20 @@ fn make(
     for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
         say(&format!("agent: {unknown}, which is not a tool; the tools are {}", tool_names.join(", ")));
     }
+    let shared = Shared {
+        workspace: workspace.clone(),
+        processes: processes.clone(),
+        provider: chosen.provider.clone(),
+        approver: approver.clone(),
+        hooks: ChildHooks { users: users.clone(), repository: repository.clone() },
+        skills: settings.skills.clone(),
+        secrets: chosen.secrets.clone(),
+        directory: settings.directory.clone(),
+    };
     let builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
     let builder = chosen.secrets.into_iter().fold(builder, |builder, secret| builder.secret(secret));
     let builder = approver.into_iter().fold(builder, Builder::approver);
-    Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace })
+    Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace, shared })
 }
 
 /// What is to run in a sandbox by the user's own word is not left out.
@@ -328,6 +355,8 @@ struct Resumed {
     config: SessionConfig,
     before: Before,
     reached: Option<(LimitReached, Raise)>,
+    /// Whether agents below it are alive.
+    has_agents: bool,
     /// What bound it.
     left: Option<Lifecycle>,
 }
@@ -348,6 +377,9 @@ impl Kept {
             let journal = store.create(&id).map_err(|error| failed(&error))?;
             return Ok(Self::New { id, journal });
         };
+        if let Some(root) = root_of(&id) {
+            return Err(Failure::input(format!("{id} is an agent below the session {root}: resume that")));
+        }
         if options.fork_session {
             let fork = SessionStore::new_id();
             store.branch(&id, None, &fork).map_err(|error| failed(&error))?;
@@ -405,11 +437,17 @@ impl Kept {
                 let Rebuilt { agent, next_seq, begun, .. } = *rebuilt;
                 let (session, left) = (agent.session(), agent.unless_passed_over().cloned());
                 say_missing(session.conversation(), pictures);
+                let has_agents = !agent.alive().is_empty();
                 let kind = session.ended_by_limit();
                 let reached = session.limit_reached().filter(|reached| Some(reached.kind) == kind);
                 let reached = reached.zip(Raise::of(session));
-                let resumed =
-                    Resumed { config: session.config().clone(), reached, before: Before::of(session, &begun), left };
+                let resumed = Resumed {
+                    config: session.config().clone(),
+                    reached,
+                    has_agents,
+                    before: Before::of(session, &begun),
+                    left,
+                };
                 let builder = identify(builder, &id).journal(Box::new(journal));
                 (builder.resume(agent, next_seq).begun(begun), id, Some(resumed))
             }

@@ -23,6 +23,7 @@
 //! With the feature `sqlite` there is a second kind of journal, a database of many sessions (`SqliteStore`).
 
 mod beside;
+mod descendants;
 mod disk_wait;
 mod file;
 mod import;
@@ -37,6 +38,7 @@ mod salvage;
 mod sqlite;
 mod store;
 
+pub use descendants::{descendant_id, root_of};
 pub use file::{FileJournal, OpenError, Reopened};
 pub(crate) use file::{make_private_folder, private};
 pub use index::Said;

@@ -1,6 +1,7 @@
 //! Where sessions are kept: one folder a project, one file a session.
 
 use super::beside::is_of_session;
+use super::descendants;
 use super::file::{FileJournal, OpenError, Reopened, is_locked, lock};
 use super::index::{self, Index, Said, Stamp};
 use super::own::check_own;
@@ -38,10 +39,11 @@ pub struct SessionInfo {
 }
 
 impl SessionInfo {
-    /// The size of its journal and of the pictures beside it, in bytes.
+    /// The size of its journal, of the pictures beside it and of the journals of agents below it, in bytes.
     #[must_use]
     pub fn kept_bytes(&self) -> u64 {
-        self.bytes.saturating_add(super::pictures::bytes_beside(&self.path))
+        let beside = super::pictures::bytes_beside(&self.path).saturating_add(descendants::bytes_below(&self.path));
+        self.bytes.saturating_add(beside)
     }
 }
 
@@ -94,11 +96,14 @@ impl SessionStore {
         format!("{:011x}-{chance:08x}", since_epoch.as_millis())
     }
 
-    /// The journal's path for an id.
+    /// The journal's path for an id, of a session or of an agent below one.
     ///
     /// # Errors
     /// [`StoreError::BadId`] when the id could name something outside the folder.
     pub fn path(&self, id: &str) -> Result<PathBuf, StoreError> {
+        if let Some((root, place)) = descendants::parts(id) {
+            return Ok(descendants::folder_of(&self.path(root)?).join(format!("{place}.jsonl")));
+        }
         let is_plain =
             !id.is_empty() && id.len() <= 100 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         if is_plain {
@@ -138,6 +143,7 @@ impl SessionStore {
     /// # Errors
     /// [`StoreError`] when there is no such session or no such record, it is damaged before there, or the new one cannot be made.
     pub fn branch(&self, id: &str, at: Option<u64>, new_id: &str) -> Result<Parent, StoreError> {
+        self.check_is_session(id)?;
         let path = self.existing(id)?;
         let Some(Shared { seq, is_blind }) = Shared::find(&path, at)? else {
             return Err(StoreError::NoSuchRecord { id: id.to_owned() });
@@ -174,6 +180,7 @@ impl SessionStore {
     /// # Errors
     /// [`StoreError`] when there is no such session, a process writes it, or the system does not let us.
     pub fn remove(&self, id: &str) -> Result<(), StoreError> {
+        self.check_is_session(id)?;
         let path = self.existing(id)?;
         let lock = lock(&path)?;
         self.remove_locked(id, &path)?;
@@ -208,7 +215,9 @@ impl SessionStore {
                 Err(source) => return Err(StoreError::Remove { path, source }),
             }
         }
-        super::pictures::remove(path).map_err(|source| StoreError::Io { path: path.to_owned(), source })?;
+        let failed = |source| StoreError::Io { path: path.to_owned(), source };
+        super::pictures::remove(path).map_err(failed)?;
+        descendants::remove(path).map_err(failed)?;
         index::forget(&self.folder, id);
         Ok(())
     }
@@ -227,6 +236,14 @@ impl SessionStore {
             }
         }
         Ok(paths)
+    }
+
+    /// An agent below a session is no session of its own: it goes where its root goes.
+    fn check_is_session(&self, id: &str) -> Result<(), StoreError> {
+        match descendants::root_of(id) {
+            Some(root) => Err(StoreError::Below { id: id.to_owned(), root: root.to_owned() }),
+            None => Ok(()),
+        }
     }
 
     /// Whether a process has the session open for writing.
@@ -262,7 +279,8 @@ impl SessionStore {
         let path = self.path(id)?;
         // A link that leads nowhere is there, and refused.
         if path.symlink_metadata().is_ok() {
-            [&self.folder, &path].into_iter().try_for_each(|own| check_own(own)).map_err(OpenError::from)?;
+            let folders = [self.folder.as_path(), path.parent().unwrap_or(&self.folder), &path];
+            folders.into_iter().try_for_each(|own| check_own(own)).map_err(OpenError::from)?;
             Ok(path)
         } else {
             Err(StoreError::NoSuchSession { id: id.to_owned(), folder: self.folder.clone() })
@@ -398,6 +416,14 @@ pub enum StoreError {
     BadId {
         /// The id.
         id: String,
+    },
+    /// It is the id of an agent below a session.
+    #[error("use the session id `{id}`: it is an agent below the session {root}; use that one's id")]
+    Below {
+        /// The id.
+        id: String,
+        /// The session's id.
+        root: String,
     },
     /// There is no session with this id here.
     #[error("find the session `{id}`: there is none in {folder}")]

@@ -17,6 +17,7 @@ pub(crate) fn conclude(job: &Job, shown: &Shown, signalled: Option<Signal>, star
     let outcome = shown.outcome.as_ref();
     let spent = job.spent();
     RunResult {
+        agents: Vec::new(),
         subtype,
         is_error: exit_code != 0,
         exit_code,

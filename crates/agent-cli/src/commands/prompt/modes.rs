@@ -185,7 +185,7 @@ pub(super) fn change_model(screen: &mut Screen, argument: &str) -> bool {
 }
 
 pub(super) fn permissions(screen: &mut Screen, _: &str) -> bool {
-    let Some(Permissions { mode, allow, deny }) = screen.config.as_ref().map(|config| config.permissions.clone())
+    let Some(Permissions { mode, allow, deny, .. }) = screen.config.as_ref().map(|config| config.permissions.clone())
     else {
         return false;
     };

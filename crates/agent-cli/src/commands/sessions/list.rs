@@ -85,7 +85,7 @@ fn cost(path: &Path) -> Option<u64> {
     }
     let ledger = replayer.session().ledger();
     let is_known = ledger.unpriced_calls == 0 && !replayer.session().has_open_cost();
-    is_known.then_some(ledger.cost_nano_usd)
+    is_known.then_some(ledger.whole().cost_nano_usd)
 }
 
 impl Listed {

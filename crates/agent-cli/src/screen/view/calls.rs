@@ -6,8 +6,9 @@ use crate::screen::counted::counted;
 use crate::screen::results::{self, Shown};
 use crate::screen::sheet::{Row, wrapped};
 use crate::screen::terminal::{Tint, inline, last_line, one_line, size};
+use agent_core::agents::AgentCall;
 use agent_core::conversation::{Block, CallId, Round};
-use agent_core::tool::ToolOutcome;
+use agent_core::tool::{ToolOutcome, ToolStatus};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,10 @@ impl View {
             Some(started) => (started.tool.clone(), started.line.clone()),
             None => (String::new(), String::new()),
         };
+        // A line of its own says how an agent ended.
+        if AgentCall::is_tool(&tool) && outcome.status == ToolStatus::Ok {
+            return;
+        }
         let width = if self.folded.is_some() { size().0.saturating_sub(6).max(20) } else { 100 };
         let Shown { head, rows, left_out } = results::shown(&tool, outcome, changes.as_ref(), width);
         let head = self.whose(call) + &head;

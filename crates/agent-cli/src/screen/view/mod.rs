@@ -1,5 +1,6 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
+mod agents;
 mod answer;
 mod calls;
 mod lines;
@@ -199,6 +200,9 @@ impl View {
             }
             Notice::Error { message, .. } => self.error(message),
             Notice::Summarised(summarised) => self.tell(&summarised_line(summarised)),
+            Notice::AgentBegun { agent, task, .. } => self.agent_began(agent, task),
+            Notice::AgentEnded { agent, outcome, .. } => self.agent_ended(agent, outcome),
+            Notice::OfAgent { agent, notice } => self.of_agent(agent, notice),
             Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
             Notice::CheckFinished { report, .. } => {
                 let verdict = if report.is_kept() { "kept" } else { "not kept" };
@@ -215,6 +219,12 @@ impl View {
         match notice {
             Notice::Ruled(ruling) => self.tell(&format!("permission: {}", inline(&ruling.to_string()))),
             Notice::Transition(step) => self.tell(&format!("{:?} + {:?} => {:?}", step.from, step.on, step.to)),
+            Notice::ChildMoved { number, transition: step } => {
+                self.tell(&format!("child {number}: {:?} + {:?} => {:?}", step.from, step.on, step.to));
+            }
+            Notice::ChildrenMoved(step) => {
+                self.tell(&format!("children: {:?} + {:?} => {:?}", step.from, step.on, step.to));
+            }
             Notice::Refused(rejected) => self.tell(&rejected.to_string()),
             Notice::Lifecycle(step) => {
                 self.tell(&format!("lifecycle: {:?} + {:?} => {:?}", step.from, step.on, step.to));
@@ -390,7 +400,7 @@ fn more_lines(text: &str) -> String {
 
 /// What of a call's arguments tells most.
 pub(crate) fn telling(arguments: &serde_json::Value) -> Option<&str> {
-    ["command", "path", "pattern"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()))
+    ["command", "path", "pattern", "name"].iter().find_map(|name| arguments.get(name).and_then(|value| value.as_str()))
 }
 
 /// Why some of the output was lost on its way out, if it was: whoever pays for it may not want more of it.

@@ -1,0 +1,45 @@
+//! What a person sees of the agents below: a line when one begins and ends, and one for each of its calls.
+
+use super::{Level, View, call_line};
+use crate::screen::terminal::{inline, one_line};
+use agent_core::child::{Outcome, Verified};
+use agent_runner::{AgentName, Notice};
+
+impl View {
+    pub(super) fn agent_began(&mut self, agent: &AgentName, task: &str) {
+        // Behind the last blank line stands what its parent asked for.
+        let task = task.rsplit_once("\n\nYour task:\n").map_or(task, |(_, task)| task);
+        self.tell(&format!("▸ agent {}: {}", inline(&agent.name), one_line(task.trim(), 100)));
+    }
+
+    pub(super) fn agent_ended(&mut self, agent: &AgentName, outcome: &Outcome) {
+        let verified = match outcome.verified {
+            Some(Verified { kept, of }) => format!(", {kept} of {of} checks passed"),
+            None => String::new(),
+        };
+        let reason = outcome.reason.as_ref().map(|why| format!(" ({})", one_line(why, 200))).unwrap_or_default();
+        self.tell(&format!("◂ agent {}: {}{verified}{reason}", inline(&agent.name), outcome.word));
+    }
+
+    /// Something that an agent below does. Its answers are for its parent.
+    pub(super) fn of_agent(&mut self, agent: &AgentName, notice: &Notice) {
+        let name = inline(&agent.name);
+        match notice {
+            Notice::ToolStarted(call) => self.tell(&format!("  {name} • {}", call_line(call))),
+            Notice::Error { message, .. } => self.tell(&format!("  {name}: {}", one_line(message, 300))),
+            Notice::RetryScheduled { delay_ms, reason, .. } => {
+                let seconds = delay_ms.div_ceil(1_000);
+                self.tell(&format!("  {name}: retrying in {seconds} s: {}", inline(reason)));
+            }
+            Notice::CheckStarted { command } => self.tell(&format!("  {name} checks: {}", one_line(command, 100))),
+            Notice::CheckFinished { report, .. } => self.tell(&format!("  {name}: the command {}", report.end)),
+            Notice::Transition(step) if self.level == Level::Verbose => {
+                self.tell(&format!("  {name}: {:?} + {:?} => {:?}", step.from, step.on, step.to));
+            }
+            Notice::Lifecycle(step) if self.level == Level::Verbose => {
+                self.tell(&format!("  {name}: lifecycle: {:?} + {:?} => {:?}", step.from, step.on, step.to));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The journals of the agents below a session: `ROOT.d/1.2.jsonl` has the second child of the first child of the session `ROOT`.
+//!
+//! Such an agent has the id `ROOT.1.2`. Its journal belongs to the root's: whoever writes the root's writes it, and it is removed with it.
+
+use super::store::{SessionStore, StoreError};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The id of the agent at a place below a session.
+#[must_use]
+pub fn descendant_id(root: &str, place: &[u32]) -> String {
+    place.iter().fold(root.to_owned(), |id, number| format!("{id}.{number}"))
+}
+
+/// The session to which the id of an agent below it belongs; nothing for the id of a session.
+#[must_use]
+pub fn root_of(id: &str) -> Option<&str> {
+    id.split_once('.').map(|(root, _)| root)
+}
+
+/// The root's id and the file's name of an id that names an agent below a session.
+pub(super) fn parts(id: &str) -> Option<(&str, &str)> {
+    let (root, place) = id.split_once('.')?;
+    let is_number = |part: &str| !part.starts_with('0') && part.parse::<u32>().is_ok();
+    place.split('.').all(is_number).then_some((root, place))
+}
+
+impl SessionStore {
+    /// The ids of the agents below a session whose journals are there, parents before their children. None of one that has no agents.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the id is bad, or the folder cannot be read.
+    pub fn descendants(&self, id: &str) -> Result<Vec<String>, StoreError> {
+        let folder = folder_of(&self.path(id)?);
+        let io = |source| StoreError::Io { path: folder.clone(), source };
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(io(error)),
+        };
+        let mut places: Vec<Vec<u32>> = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(io)?.file_name();
+            let place = name.to_str().and_then(|name| name.strip_suffix(".jsonl"));
+            let numbers = place.map(|place| place.split('.').map(str::parse).collect::<Result<Vec<u32>, _>>());
+            places.extend(numbers.and_then(Result::ok));
+        }
+        places.sort_unstable();
+        Ok(places.into_iter().map(|place| descendant_id(id, &place)).collect())
+    }
+}
+
+/// Where the journals of the agents below are.
+pub(super) fn folder_of(journal: &Path) -> PathBuf {
+    journal.with_extension("d")
+}
+
+/// Their size in bytes.
+pub(super) fn bytes_below(journal: &Path) -> u64 {
+    let entries = fs::read_dir(folder_of(journal)).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.metadata().ok()).map(|found| found.len()).sum()
+}
+
+/// Takes them away.
+pub(super) fn remove(journal: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder_of(journal)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_says_where_an_agent_stands_and_nothing_else_is_one() {
+        assert_eq!(descendant_id("ab-1", &[1, 20]), "ab-1.1.20");
+        assert_eq!(parts("ab-1.1.20"), Some(("ab-1", "1.20")));
+        assert_eq!((root_of("ab-1.1.20"), root_of("ab-1")), (Some("ab-1"), None));
+        for id in ["ab-1", "ab.", "ab.x", "ab..1", "ab.01", "ab.1/../2", "ab.-1", "ab.4294967296"] {
+            assert_eq!(parts(id), None, "{id}");
+        }
+    }
+}
