@@ -114,7 +114,7 @@ impl Bash {
         arguments: &BashArguments,
         plain: Option<&Plain>,
     ) -> Result<Opening, String> {
-        wanted.opening(plain, arguments.is_background(), self.workspace.root(), &self.processes)
+        wanted.opening((&arguments.command, plain), arguments.is_background(), self.workspace.root(), &self.processes)
     }
 
     fn is_held_to_reading(&self, arguments: &BashArguments, plain: Option<&Plain>) -> bool {

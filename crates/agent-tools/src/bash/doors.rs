@@ -17,6 +17,7 @@ use agent_types::{git_programs, protected};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// Opens the sandbox for this one call. The user is asked each time; ask only when a call failed for want of it.
@@ -41,13 +42,13 @@ pub(super) struct SandboxArguments {
 }
 
 impl SandboxArguments {
-    /// What a person is asked about.
+    /// What a person is asked about, for a command and what it is as plain commands.
     ///
     /// # Errors
     /// Why it cannot be opened, for the model.
     pub(super) fn opening(
         &self,
-        plain: Option<&Plain>,
+        (command, plain): (&str, Option<&Plain>),
         is_background: bool,
         root: &Path,
         processes: &Processes,
@@ -81,7 +82,11 @@ impl SandboxArguments {
             check_git(plain, is_background)?;
         }
         if self.git || self.network {
-            check_directories(plain, root)?;
+            match plain {
+                Some(plain) => check_directories(plain, root)?,
+                None if names_git(command) => return Err(format!("{IN_THE_WORKSPACE}: {AS_PLAIN_COMMANDS}")),
+                None => {}
+            }
         }
         let opening = Opening { doors, reason: reason.to_owned(), places };
         // What cannot be opened is not asked for.
@@ -128,6 +133,7 @@ pub(super) fn opened(opening: &Opening, root: &Path, processes: &Processes) -> R
             Door::Git => {
                 let git = repository(root)?;
                 doors.sealed.extend(entries(&git).filter(|entry| !is_record(entry)));
+                doors.sealed.extend(ELSEWHERE.map(|path| git.join(path)).into_iter().filter(|path| path.exists()));
                 doors.records = Some(git);
             }
         }
@@ -171,6 +177,9 @@ fn writable(given: &str, root: &Path, processes: &Processes) -> Result<Place, St
     let is_open = |sandbox: &agent_exec::Sandbox| sandbox.policy().access == agent_exec::Access::WorkspaceWrite;
     if path.starts_with(root) && processes.sandbox().is_some_and(is_open) {
         return refuse("commands can write the workspace, but for what is protected in it, without asking");
+    }
+    if path.symlink_metadata().is_ok_and(|found| found.is_file() && found.nlink() > 1) {
+        return refuse("it has another name, a hard link, which would change with it; make a copy of it");
     }
     let text = path.to_string_lossy();
     if let Some(reason) = protected::reason(text.trim_start_matches('/')) {
@@ -232,9 +241,11 @@ fn repository(root: &Path) -> Result<PathBuf, String> {
 /// Git obeys the configuration of the repository in which it stands. That of the workspace is protected; one elsewhere, also in the
 /// directory for temporary files, may have been made by commands, and names programs that nobody was asked about. Options and variables
 /// that lead git elsewhere are not plain commands.
-fn check_directories(plain: Option<&Plain>, root: &Path) -> Result<(), String> {
+fn check_directories(plain: &Plain, root: &Path) -> Result<(), String> {
     let is_git = |word: &String| word == "git" || word.ends_with("/git");
-    let Some(plain) = plain.filter(|plain| plain.words().flatten().any(is_git)) else { return Ok(()) };
+    if !plain.words().flatten().any(is_git) {
+        return Ok(());
+    }
     let root = root.canonicalize().map_err(|error| format!("the workspace cannot be found: {error}"))?;
     let mut directory = root.clone();
     for words in plain.words() {
@@ -253,7 +264,17 @@ fn check_directories(plain: Option<&Plain>, root: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether git stands as a word in a text, with or without quotes. A text that hides the word better is shown whole to the person who is
+/// asked, as all others are.
+fn names_git(text: &str) -> bool {
+    let plain: String = text.chars().filter(|sign| !matches!(sign, '\'' | '"' | '\\')).collect();
+    let is_of_word = |sign: char| sign.is_alphanumeric() || matches!(sign, '.' | '_' | '-');
+    plain.split(|sign| !is_of_word(sign)).any(|word| word == "git")
+}
+
 const IN_THE_WORKSPACE: &str = "with `sandbox`, git runs in the workspace alone";
+const AS_PLAIN_COMMANDS: &str =
+    "write it as plain commands, without variables, substitutions, loops, here-documents and redirects";
 
 /// Only git may write its records: other programs could lay down there what git acts on later.
 fn check_git(plain: Option<&Plain>, is_background: bool) -> Result<(), String> {
@@ -310,6 +331,11 @@ fn running_option(words: &[String]) -> Option<&'static str> {
     None
 }
 
+/// Git runs a strategy of another name as a program, `git-merge-NAME`.
+pub(super) fn is_built_in(strategy: &str) -> bool {
+    ["ort", "recursive", "resolve", "octopus", "ours", "subtree"].contains(&strategy)
+}
+
 /// Whether a call makes commits, which a configuration may want signed.
 pub(super) fn makes_commits(plain: &Plain) -> bool {
     plain.words().any(|words| {
@@ -338,6 +364,8 @@ const RECORDERS: &[&str] = &[
     "add", "branch", "checkout", "cherry-pick", "commit", "fetch", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert", "rm", "stash",
     "switch", "tag",
 ];
+/// Lists of other directories in which git looks for objects.
+pub(super) const ELSEWHERE: [&str; 2] = ["objects/info/alternates", "objects/info/http-alternates"];
 const COMMITTERS: &[&str] = &["commit", "merge", "cherry-pick", "revert", "rebase", "pull"];
 /// The rest of a repository's directory steers git: configuration, hooks, attributes, other working trees, submodules. So does what is
 /// not known.

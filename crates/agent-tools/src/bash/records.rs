@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! before   what is no record is sealed, directories that git obeys are made, empty; what is odd already is refused
-//! after    what is new and no record is set aside; so is what leads out of the records, and a plan of a rebase that runs commands
+//! after    what is new and no record is set aside; so is what leads out of the records, a list of objects elsewhere that was not there,
+//!          and what a stopped rebase would run: commands of its plan, or a merge strategy that is not git's own
 //! ```
 //!
 //! What is there already is read only. What is not there cannot be covered by a mount, so it is looked at afterwards and gets another
 //! name, which git does not look at.
 
-use super::doors::is_record;
+use super::doors::{ELSEWHERE, is_built_in, is_record};
 use agent_exec::rename_to_free;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -21,6 +22,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct Records {
     git: PathBuf,
     before: BTreeSet<OsString>,
+    /// The lists of objects elsewhere that were there, which nobody can change meanwhile.
+    elsewhere: Vec<&'static str>,
 }
 
 impl Records {
@@ -40,7 +43,8 @@ impl Records {
             let _ = fs::create_dir(git.join(name));
         }
         let before = names(&git);
-        Ok(Self { git, before })
+        let elsewhere = ELSEWHERE.into_iter().filter(|path| git.join(path).symlink_metadata().is_ok()).collect();
+        Ok(Self { git, before, elsewhere })
     }
 
     /// The call has ended, and all it started: what was set aside, as sentences.
@@ -49,6 +53,9 @@ impl Records {
         let new = names(&self.git).into_iter().filter(is_new);
         let new = new.map(|name| (PathBuf::from(name), String::from("appeared, which git would obey")));
         let mut sentences: Vec<String> = new.map(|(path, why)| self.settle_one(&path, &why)).collect();
+        let is_new = |path: &&str| !self.elsewhere.contains(path) && self.git.join(path).symlink_metadata().is_ok();
+        let new = ELSEWHERE.into_iter().filter(is_new).map(Path::new);
+        sentences.extend(new.map(|path| self.settle_one(path, "appeared, and git would take objects from elsewhere")));
         let odd = Odd::within(&self.git);
         sentences.extend(odd.found.iter().map(|(path, why)| self.settle_one(path, why)));
         if odd.entries_left == 0 {
@@ -91,6 +98,12 @@ impl<'a> Odd<'a> {
                 odd.found.push((plan.to_path_buf(), String::from("has commands that git would run")));
             }
         }
+        for options in STRATEGIES.map(Path::new) {
+            if names_a_program(&git.join(options)) {
+                let why = "names a merge strategy that is not git's own, which git would run as a program";
+                odd.found.push((options.to_path_buf(), String::from(why)));
+            }
+        }
         odd
     }
 
@@ -124,12 +137,34 @@ fn is_written_in_place(path: &Path) -> bool {
 
 /// Whether a plan of a rebase has a line that git hands to a shell, or may have one: it cannot be read, or not to its end.
 fn runs_commands(plan: &Path) -> bool {
-    let is_file = plan.symlink_metadata().is_ok_and(|found| found.is_file());
+    may_have(plan, |text| text.lines().any(|line| matches!(line.split_whitespace().next(), Some("exec" | "x"))))
+}
+
+/// Whether a file in which a stopped rebase, or a row of picks, keeps its merge strategy names one that git would run as a program. One
+/// has the name alone, the other is written as git's configuration is.
+fn names_a_program(options: &Path) -> bool {
+    let is_configuration = options.file_name().is_some_and(|name| name == "opts");
+    may_have(options, |text| match is_configuration {
+        false => !is_built_in(text.trim()),
+        // What is escaped, or goes on in the next line, git does not write for a strategy.
+        true => text.contains('\\') || text.lines().any(sets_a_program),
+    })
+}
+
+fn sets_a_program(line: &str) -> bool {
+    let line = line.trim_start();
+    let line = line.strip_prefix('[').and_then(|line| line.split_once(']')).map_or(line, |(_, behind)| behind);
+    let Some((key, value)) = line.split_once('=') else { return false };
+    key.trim().eq_ignore_ascii_case("strategy") && !is_built_in(value.trim().trim_matches('"'))
+}
+
+/// Whether something holds of the text of a file, or may hold: it cannot be read, or not to its end. It does not where there is no file.
+fn may_have(path: &Path, what: impl Fn(&str) -> bool) -> bool {
+    let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
     let mut text = Vec::new();
-    let read = File::open(plan).and_then(|file| file.take(LONGEST_PLAN_BYTES).read_to_end(&mut text));
+    let read = File::open(path).and_then(|file| file.take(LONGEST_PLAN_BYTES).read_to_end(&mut text));
     let is_whole = read.is_ok_and(|bytes| (bytes as u64) < LONGEST_PLAN_BYTES);
-    let text = String::from_utf8_lossy(&text);
-    is_file && (!is_whole || text.lines().any(|line| matches!(line.split_whitespace().next(), Some("exec" | "x"))))
+    is_file && (!is_whole || what(&String::from_utf8_lossy(&text)))
 }
 
 fn set_aside(git: &Path, path: &Path) -> std::io::Result<String> {
@@ -161,6 +196,8 @@ fn shown(path: &Path) -> String {
 const OBEYED: [&str; 4] = ["hooks", "info", "modules", "worktrees"];
 /// What git does next, where a rebase or a row of picks stopped.
 const PLANS: [&str; 2] = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
+/// Where they keep their merge strategies.
+const STRATEGIES: [&str; 2] = ["rebase-merge/strategy", "sequencer/opts"];
 const LONGEST_PLAN_BYTES: u64 = 16 * 1024 * 1024;
 const SET_ASIDE: &str = "set-aside-";
 const MOST: u32 = 1_000;
@@ -242,6 +279,10 @@ mod tests {
             ("sequencer/opts", "link"),
             ("rebase-merge/git-rebase-todo", "plan"),
             ("sequencer/todo", "plan"),
+            ("rebase-merge/strategy", "evil\n"),
+            ("sequencer/opts", "[options]\n\tsignoff = true\n\tstrategy = evil\n"),
+            ("sequencer/opts", "[options] Strategy=\"evil\""),
+            ("sequencer/opts", "[options]\n\tstrategy = \\\nevil\n"),
         ] {
             let git = git();
             let at = git.path().join(path);
@@ -250,7 +291,8 @@ mod tests {
                 "link" => symlink(&file, &at).unwrap(),
                 "hard link" => fs::hard_link(&file, &at).unwrap(),
                 "pipe" => assert!(std::process::Command::new("mkfifo").arg(&at).status().unwrap().success()),
-                _ => fs::write(&at, "pick 1234 x\nexec touch here\n").unwrap(),
+                "plan" => fs::write(&at, "pick 1234 x\nexec touch here\n").unwrap(),
+                text => fs::write(&at, text).unwrap(),
             }
             let refused = Records::begin(git.path().to_path_buf()).err();
             assert!(refused.is_some_and(|why| why.contains(path)), "{path}, {kind}");
@@ -273,11 +315,25 @@ mod tests {
             ("COMMIT_EDITMSG", "exec is a word\n"),
             ("rebase-merge/git-rebase-todo", "pick 1 exec\n# exec x\n"),
             ("objects/info/alternates", "/elsewhere\n"),
+            ("rebase-merge/strategy", "ort\n"),
+            ("sequencer/opts", "[options]\n\tstrategy = subtree\n\tstrategy-option = theirs\n\tmainline = 1\n"),
         ] {
             fs::write(git.path().join(path), content).unwrap();
         }
         // A copy by hard links: git puts new objects and references beside them.
         fs::hard_link(git.path().join("refs/heads/main"), git.path().join("refs/heads/copy")).unwrap();
         assert!(Records::begin(git.path().to_path_buf()).unwrap().settle().is_empty());
+    }
+
+    #[test]
+    fn a_list_of_objects_elsewhere_that_was_not_there_is_set_aside() {
+        for path in ELSEWHERE {
+            let git = git();
+            let records = Records::begin(git.path().to_path_buf()).unwrap();
+            fs::write(git.path().join(path), "/made/by/a/command\n").unwrap();
+            let remarks = records.settle();
+            assert!(remarks.len() == 1 && remarks[0].contains(path), "{remarks:?}");
+            assert!(!git.path().join(path).exists());
+        }
     }
 }

@@ -113,7 +113,29 @@ async fn options_that_start_programs_do_not_get_the_records() {
             let said = walled.refused(&json!({"git": true, "reason": "r"}), command);
             assert!(said.contains("hidden from commands"), "{command}: {said}");
         }
-        for command in ["git rebase HEAD", "git commit -m x", "git tag v1", "git push origin main"] {
+        for command in [
+            "git merge -s evil topic",
+            "git merge --no-edit -sevil topic",
+            "git merge --strategy=evil topic",
+            "git merge topic -s",
+            "git rebase -is evil HEAD~1",
+            "git rebase --strat evil HEAD~1",
+            "git pull -s evil",
+            "git cherry-pick --strategy evil topic",
+            "git revert --strateg=evil HEAD",
+        ] {
+            let said = walled.refused(&json!({"git": true, "reason": "r"}), command);
+            assert!(said.contains("plain git commands"), "{command}: {said}");
+        }
+        for command in [
+            "git rebase HEAD",
+            "git commit -s -m x",
+            "git commit -ms",
+            "git tag v1",
+            "git push origin main",
+            "git merge --no-edit --stat topic",
+            "git merge -m s topic",
+        ] {
             let found = walled.bench.inspect("bash", &asking(command, &json!({"git": true})));
             assert!(found.is_ok(), "control, {command}: {found:?}");
         }

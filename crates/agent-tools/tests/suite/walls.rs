@@ -424,10 +424,18 @@ async fn an_opened_call_has_git_run_in_the_workspace_alone() {
             "/usr/bin/git -C /tmp/evil status",
             "command git --work-tree=/tmp status",
             "pushd /tmp && git status",
+            "for at in /tmp/evil; do git -C $at status; done",
+            "echo $(git -C /tmp/evil status)",
+            "x=1; g\"\"it -C /tmp/evil status $x",
+            "g\\it -C $PWD/../evil status > out",
         ] {
+            let error = walled.refused(&json!({"network": true, "reason": "r"}), command);
+            assert!(error.contains("workspace alone"), "{command}: {error}");
+        }
+        for command in ["for at in a b; do curl $at; done", "curl $(cat .gitignore digit.txt git-lfs)"] {
             let said = walled.bench.inspect("bash", &asking(command, &json!({"network": true})));
             let is_shown_whole = said.as_ref().is_ok_and(|inspection| inspection.subject.parts().is_none());
-            assert!(is_shown_whole || said.is_err_and(|error| error.contains("workspace alone")), "{command}");
+            assert!(is_shown_whole, "control, {command}: {said:?}");
         }
     }
 }

@@ -93,3 +93,18 @@ async fn a_bare_repository_is_not_opened_nor_a_directory_in_it() {
         opening(&walled, &asking("ls", &json!({"write": [bare]})));
     }
 }
+
+/// What is written by one name of a file changes what all its names show.
+#[tokio::test]
+async fn a_file_with_another_name_is_not_opened() {
+    for walled in everywhere(Access::WorkspaceWrite) {
+        let (file, other) = (walled.base().join("notes"), walled.base().join("other"));
+        fs::write(&file, "mine\n").unwrap();
+        opening(&walled, &asking("ls", &json!({"write": [file]})));
+        fs::hard_link(&file, &other).unwrap();
+        for path in [&file, &other] {
+            let error = walled.refused(&json!({"write": [path], "reason": "r"}), "ls");
+            assert!(error.contains("a hard link"), "{path:?}: {error}");
+        }
+    }
+}

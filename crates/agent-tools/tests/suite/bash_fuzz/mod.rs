@@ -20,7 +20,7 @@ use generator::{Dice, command};
 use real::{Ran, World};
 
 /// Says what a rule would see of a text: the words of each command, or nothing.
-type Judge = dyn Fn(&Bench, &str) -> Option<Vec<Vec<String>>> + Sync;
+type Judge<'a> = dyn Fn(&Bench, &str) -> Option<Vec<Vec<String>>> + Sync + 'a;
 
 #[test]
 fn bash_runs_what_the_policy_judges() {
@@ -32,9 +32,12 @@ fn bash_runs_what_the_policy_judges() {
     assert!(result.accepted > count / 10, "enough of them were plain: {}", result.accepted);
 }
 
-/// A fault that was there once: what a rule saw then, and how many commands it takes to find it.
-fn is_found(what: &str, judge: &Judge) {
-    let found = (1..=60).find(|seed| !fuzz(judge, 1_000, *seed).faults.is_empty());
+/// A fault that was there once: what a rule saw then, and how many commands it takes to find it. Only where it saw something else than a
+/// rule sees today does bash run: the rest is the test above.
+fn is_found(what: &str, judge: &Judge<'_>) {
+    let otherwise =
+        |bench: &Bench, text: &str| judge(bench, text).filter(|then| seen(bench, text).as_ref() != Some(then));
+    let found = (1..=60).find(|seed| !fuzz(&otherwise, 1_000, *seed).faults.is_empty());
     assert!(found.is_some(), "{what}: not found in 60,000 commands");
 }
 
@@ -69,7 +72,7 @@ struct Fuzzed {
 }
 
 /// Makes so many commands, shared among as many threads as there are processors, and compares.
-fn fuzz(judge: &Judge, count: u64, seed: u64) -> Fuzzed {
+fn fuzz(judge: &Judge<'_>, count: u64, seed: u64) -> Fuzzed {
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64).min(count);
     let parts: Vec<Fuzzed> = std::thread::scope(|scope| {
         let work = |thread: u64| {
@@ -88,7 +91,7 @@ fn fuzz(judge: &Judge, count: u64, seed: u64) -> Fuzzed {
     all
 }
 
-fn part(judge: &Judge, count: u64, dice: &mut Dice) -> Fuzzed {
+fn part(judge: &Judge<'_>, count: u64, dice: &mut Dice) -> Fuzzed {
     let (bench, world) = (Bench::new(), World::new());
     let mut result = Fuzzed { made: 0, accepted: 0, faults: Vec::new() };
     while result.made < count && result.faults.len() < MOST_FAULTS {
