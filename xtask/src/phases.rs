@@ -14,6 +14,7 @@ const WHERE: &[&str] = &[
 
 /// Fields that are no phase of an agent: file, field, what it is.
 const REVIEWED: &[(&str, &str, &str)] = &[
+    ("crates/agent-runner/src/member.rs", "Member.is_left", "whether this program has resumed the agent yet"),
     ("crates/agent-cli/src/commands/job/host.rs", "Shown.is_recorded", "configuration: whether the job is kept"),
     ("crates/agent-cli/src/commands/job/host.rs", "Shown.has_attempts", "whether the lines of an attempt were begun"),
     (
@@ -67,7 +68,7 @@ const REVIEWED: &[(&str, &str, &str)] = &[
     ("crates/agent-runner/src/journal/file.rs", "FileJournal.is_broken", "whether a write failed"),
     ("crates/agent-runner/src/journal/read.rs", "Reader.is_done", "whether the file was read to its end"),
     ("crates/agent-runner/src/journal/salvage.rs", "Copy.is_finished", "whether the copy is whole"),
-    ("crates/agent-runner/src/journal/store.rs", "Shared.is_blind", "whether the index cannot be read"),
+    ("crates/agent-runner/src/journal/branch.rs", "Shared.is_blind", "whether the index cannot be read"),
 ];
 
 /// Faults in one file, each with the field, and the reviewed fields that it has.

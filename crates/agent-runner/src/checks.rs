@@ -106,8 +106,8 @@ impl Checker {
         self.originals.get(commitment.0).map_or(&assertion.command, String::as_str)
     }
 
-    /// Runs the checks in order, but for those that may not run, each with the reason, so that two builds do not wait for each other's locks, and reports each. When stopping is asked for, what
-    /// runs has a moment to end by itself and is dropped then, and nothing more is reported.
+    /// Runs the checks in order, so that two builds do not wait for each other's locks, and reports each. Those that may not run come with
+    /// the reason. When stopping is asked for, what runs has a moment to end by itself and is dropped then, and nothing more is reported.
     pub(crate) async fn run(
         self,
         checks: Vec<(Option<String>, Check)>,

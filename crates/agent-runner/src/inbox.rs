@@ -90,7 +90,7 @@ impl Handle {
     pub fn stop_agent(&self, place: &[u32]) {
         let Some((number, above)) = place.split_last() else { return };
         let stop = child::Event::StopRequested { by: child::StopCause::Person };
-        self.inbox.at(above.into()).send(Message::Event(Event::Child { number: *number, event: stop }));
+        self.inbox.at(above.into()).send(Message::Event(Event::Child { number: *number, event: Box::new(stop) }));
     }
 
     /// Dismisses a bound agent and detaches. Its session can be resumed.

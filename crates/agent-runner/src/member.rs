@@ -114,7 +114,8 @@ impl Member {
         let mut asked = Vec::new();
         match self.agent.step(at_ms, event) {
             Ok(mut step) => {
-                asked = std::mem::take(&mut step.family.actions);
+                asked =
+                    step.family.as_deref_mut().map(|family| std::mem::take(&mut family.actions)).unwrap_or_default();
                 self.oversight.checker.keep(originals);
                 self.make_durable(&step).await?;
                 reports.into_iter().for_each(|report| self.notify(report));
@@ -211,7 +212,9 @@ impl Member {
     /// Notifies observers and host of what the step did, before any of its actions is performed.
     fn show(&self, step: &Step, items_before: usize) {
         step.down.transitions.iter().for_each(|transition| self.notify(Notice::Lifecycle(*transition)));
-        self.show_family(&step.family);
+        if let Some(family) = &step.family {
+            self.show_family(family);
+        }
         self.show_session(&step.session, items_before);
         step.up.transitions.iter().for_each(|transition| self.notify(Notice::Lifecycle(*transition)));
     }

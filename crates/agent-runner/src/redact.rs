@@ -35,7 +35,7 @@ impl Redactor {
                 Event::Bound(config)
             }
             // What comes from another agent of the tree was redacted where it arose; policies hold what the user wrote.
-            Event::Child { number, event } => Event::Child { number, event: self.child_event(event) },
+            Event::Child { number, event } => Event::Child { number, event: Box::new(self.child_event(*event)) },
             Event::Ordered(order) => Event::Ordered(order),
             Event::HeldBelow(_) | Event::Released | Event::Attended => event,
         }

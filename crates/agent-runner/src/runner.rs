@@ -244,7 +244,7 @@ impl Runner {
             return Ok(());
         }
         let event = child::Event::BeginFailed { run, found: String::from("it was stopped before it began") };
-        Box::pin(self.take(place, Event::Child { number, event })).await
+        Box::pin(self.take(place, Event::Child { number, event: Box::new(event) })).await
     }
 
     /// Begins a child, as far as its journal does not have it.
@@ -257,7 +257,7 @@ impl Runner {
             && let Err(found) = self.make(&below, &birth).await?
         {
             let event = child::Event::BeginFailed { run, found };
-            return Box::pin(self.take(place, Event::Child { number, event })).await;
+            return Box::pin(self.take(place, Event::Child { number, event: Box::new(event) })).await;
         }
         self.give_task(&below, birth).await
     }
@@ -334,8 +334,8 @@ impl Runner {
 
     /// Tells the host of an outcome that a parent takes.
     fn show_end(&self, below: &[u32], event: &Event) {
-        if let (Some(Below::Member(_, name)), Event::Child { event: child::Event::Rested { rest, .. }, .. }) =
-            (self.below.get(below), event)
+        if let (Some(Below::Member(_, name)), Event::Child { event, .. }) = (self.below.get(below), event)
+            && let child::Event::Rested { rest, .. } = &**event
         {
             let (agent, outcome) = (name.clone(), rest.outcome.clone());
             self.root.notify(Notice::AgentEnded { agent, outcome, spent: rest.spent });

@@ -53,6 +53,7 @@ pub fn agent_tools() -> Vec<Arc<dyn Tool>> {
     specs.into_iter().map(tool).collect()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it becomes a part of the schema")]
 fn object(properties: Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }

@@ -314,7 +314,6 @@ struct ListArguments {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     fn read(tool: &str, arguments: &str) -> Result<AgentCall, String> {
         AgentCall::read(tool, &Arguments::parse(arguments).unwrap()).unwrap()
@@ -353,7 +352,7 @@ mod tests {
             assert!(message.contains(says), "{arguments}: {message}");
         }
         assert!(read(SEND_TOOL, r#"{"name":"a","message":""}"#).unwrap_err().contains("message"));
-        assert!(read(STOP_TOOL, "{}").unwrap_err().to_string().contains("name"));
+        assert!(read(STOP_TOOL, "{}").unwrap_err().contains("name"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! from these types.
 
 mod agents;
+mod machines;
 mod reports;
 mod summarised;
 use crate::session::limits::Raise;
@@ -10,8 +11,6 @@ use agent_core::conversation::{Block, Item};
 use agent_core::llm::{Delta, Usage};
 use agent_core::permission::{Basis, PermissionMode};
 use agent_core::session::{Denial, OutcomeKind, Session};
-use agent_core::table::Label;
-use agent_core::trace::Transition;
 use agent_runner::Notice;
 use agents::AgentBegun;
 pub(crate) use agents::AgentReport;
@@ -334,21 +333,6 @@ impl Line {
             Notice::ChildMoved { number, transition } => Some(Self::moved(Some("child"), Some(*number), transition)),
             Notice::ChildrenMoved(row) => Some(Self::moved(Some("children"), None, row)),
             _ => None,
-        }
-    }
-
-    fn moved<S: Label, T: Label>(machine: Option<&'static str>, child: Option<u32>, row: &Transition<S, T>) -> Self {
-        let (from, to, trigger) = (row.from.name().to_owned(), row.to.name().to_owned(), row.on.name().to_owned());
-        Self::Transition { machine, agent: None, child, from, to, trigger, at_ms: row.at_ms }
-    }
-
-    /// The same of another agent than the session's own, where the line does not say so yet.
-    fn by(self, id: &str) -> Self {
-        match self {
-            Self::Transition { machine, child, from, to, trigger, at_ms, .. } => {
-                Self::Transition { machine, agent: Some(id.to_owned()), child, from, to, trigger, at_ms }
-            }
-            other => other,
         }
     }
 

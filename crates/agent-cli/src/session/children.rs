@@ -1,6 +1,8 @@
 //! What an agent below the session's own is made of: the same workspace, provider and sandbox, tools and hooks of its own.
 
+use crate::config::settings::Settings;
 use crate::hooks::ChildHooks;
+use crate::model::provider::Chosen;
 use crate::session::instructions_below::reporting;
 use crate::skills::{Skill, activate_skill};
 use agent_core::agent::Birth;
@@ -18,14 +20,14 @@ use tokio::task::spawn_blocking;
 /// What all agents of a session share.
 #[derive(Clone)]
 pub(crate) struct Shared {
-    pub(crate) workspace: Arc<Workspace>,
-    pub(crate) processes: Processes,
-    pub(crate) provider: Arc<dyn LlmProvider>,
-    pub(crate) approver: Option<Arc<dyn Approver>>,
-    pub(crate) hooks: ChildHooks,
-    pub(crate) skills: Vec<Skill>,
-    pub(crate) secrets: Vec<String>,
-    pub(crate) directory: PathBuf,
+    workspace: Arc<Workspace>,
+    processes: Processes,
+    provider: Arc<dyn LlmProvider>,
+    approver: Option<Arc<dyn Approver>>,
+    hooks: ChildHooks,
+    skills: Vec<Skill>,
+    secrets: Vec<String>,
+    directory: PathBuf,
 }
 
 /// Makes the agents below a session.
@@ -38,6 +40,27 @@ pub(crate) struct Children {
 }
 
 impl Shared {
+    /// Of a session.
+    pub(crate) fn of(
+        settings: &Settings,
+        chosen: &Chosen,
+        workspace: &Arc<Workspace>,
+        processes: &Processes,
+        approver: Option<Arc<dyn Approver>>,
+        hooks: ChildHooks,
+    ) -> Self {
+        Self {
+            workspace: workspace.clone(),
+            processes: processes.clone(),
+            provider: chosen.provider.clone(),
+            approver,
+            hooks,
+            skills: settings.skills.clone(),
+            secrets: chosen.secrets.clone(),
+            directory: settings.directory.clone(),
+        }
+    }
+
     /// A builder for an agent with what its parent lets it have.
     fn builder(&self, birth: &Birth) -> Builder {
         let mut tools = standard_tools(&self.workspace, self.processes.clone());

@@ -1,6 +1,7 @@
 //! Assembles a session: tools, hooks, journal, system prompt, and the differences from its last use.
 
 pub(crate) mod apart;
+mod attached;
 pub(crate) mod binding;
 pub(crate) mod children;
 pub(crate) mod differences;

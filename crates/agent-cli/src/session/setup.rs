@@ -12,15 +12,16 @@ use crate::model::keys;
 use crate::model::provider::Chosen;
 use crate::model::secrets;
 use crate::screen::terminal::{inline, say};
+use crate::session::attached::{Kept, Resumed};
 use crate::session::binding;
 use crate::session::children::{Children, Shared};
 use crate::session::differences::{say_differences, stay_denied};
 use crate::session::instructions::{system_prompt, with_environment_of};
 use crate::session::instructions_below::reporting;
-use crate::session::kept::{failed, newest, store};
+use crate::session::kept::store;
 use crate::session::limits::{self, Raise};
 use crate::session::own;
-use crate::session::pictured::{Attaching, say_missing};
+use crate::session::pictured::Attaching;
 use crate::skills::{activate_skill, catalogue};
 use crate::walls::own_git::OwnGit;
 use crate::walls::own_programs;
@@ -29,7 +30,7 @@ use crate::walls::sandbox;
 use agent_core::budget::{Ledger, LimitReached};
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
-use agent_core::journal::{Begun, Rebuilt};
+use agent_core::journal::Begun;
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
 use agent_core::permission::RuleSource;
 use agent_core::ports::{Approver, Tool};
@@ -37,10 +38,9 @@ use agent_core::session::{Action, KeptResults, ModelConfig, Outstanding, Session
 use agent_exec::{Processes, leftovers};
 use agent_git::{HooksConfig, Identity, RepositoryHooks};
 use agent_hooks::{Formatters, Runs, UserHooks};
-use agent_runner::journal::{FileJournal, Reopened, SessionPictures, SessionStore, root_of};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{BackgroundCommands, Workspace, agent_tools, signal_tool, standard_tools_seen};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A session that is ready to run.
@@ -78,7 +78,7 @@ pub(crate) struct Before {
 
 impl Before {
     /// A call of the model that was asked for and had not begun is made now, and belongs to what comes.
-    fn of(session: &Session, begun: &Begun) -> Self {
+    pub(super) fn of(session: &Session, begun: &Begun) -> Self {
         let mut ledger = *session.ledger();
         let is_to_come = |open: &Outstanding| match open.action {
             Action::SendLlmRequest { ticket, .. } => !open.is_cancelled && !begun.has(ticket),
@@ -107,7 +107,7 @@ pub(crate) fn open(
         make(settings, options, chosen, approver, with_signal)?;
     (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
     let kept = Kept::find(settings, options)?;
-    let mut config = builder.effective_config();
+    let config = builder.effective_config();
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory, &attaching.keeper);
     users.is_of(&id);
     let builder = builder.nursery(children(shared, settings, &id)?);
@@ -115,33 +115,13 @@ pub(crate) fn open(
     let was_unfinished = left.as_ref().is_some_and(Lifecycle::is_busy);
     let (builder, unfinished) = binding::bind(builder.commands(Arc::new(processes)), commitments, left, is_attended)?;
     let (mut runner, handle, notices) = builder.build().map_err(Failure::internal)?;
-    let mut reached = None;
-    let before = match resumed {
+    let (before, reached) = match resumed {
         Some(old) => {
-            // What was answered for the session holds for as long as the session does.
-            let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
-            config.permissions.allow.extend(answered.cloned());
-            stay_denied(&old.config.permissions, &mut config.permissions);
-            // What the model was told of its surroundings stays as it was: a request begins with the bytes of the one before.
-            config.system = Arc::from(with_environment_of(&old.config.system, &config.system));
-            // What works below continues, whether or not more may begin.
-            if config.agents.is_none() && old.has_agents {
-                config.agents = old.config.agents;
-            }
-            let limited = config.limits;
-            let differs = old.config != config;
-            // A session that was imported had no configuration of ours.
-            if differs && !old.config.models.is_empty() {
-                say_differences(&old.config, &config);
-            }
-            // To be configured is what makes a session begin anew for the hooks of its start.
-            if differs || config.hooks.contains(&HookPoint::SessionStart) {
-                runner = runner.reconfigured(config);
-            }
-            reached = old.reached.filter(|(reached, _)| limits::of(reached.kind, &limited) == Some(reached.limit));
-            old.before
+            let (continued, before, reached) = carry_over(runner, config, old);
+            runner = continued;
+            (before, reached)
         }
-        None => Before::default(),
+        None => (Before::default(), None),
     };
     if !id.is_empty() {
         own::note(&store(&settings.directory)?, &id, settings);
@@ -162,6 +142,36 @@ pub(crate) fn open(
         background,
         attaching,
     })
+}
+
+/// A session that continues has what was answered for it, and is told what is different now.
+fn carry_over(
+    mut runner: Runner,
+    mut config: SessionConfig,
+    old: Resumed,
+) -> (Runner, Before, Option<(LimitReached, Raise)>) {
+    // What was answered for the session holds for as long as the session does.
+    let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
+    config.permissions.allow.extend(answered.cloned());
+    stay_denied(&old.config.permissions, &mut config.permissions);
+    // What the model was told of its surroundings stays as it was: a request begins with the bytes of the one before.
+    config.system = Arc::from(with_environment_of(&old.config.system, &config.system));
+    // What works below continues, whether or not more may begin.
+    if config.agents.is_none() && old.has_agents {
+        config.agents = old.config.agents;
+    }
+    let limited = config.limits;
+    let differs = old.config != config;
+    // A session that was imported had no configuration of ours.
+    if differs && !old.config.models.is_empty() {
+        say_differences(&old.config, &config);
+    }
+    // To be configured is what makes a session begin anew for the hooks of its start.
+    if differs || config.hooks.contains(&HookPoint::SessionStart) {
+        runner = runner.reconfigured(config);
+    }
+    let reached = old.reached.filter(|(reached, _)| limits::of(reached.kind, &limited) == Some(reached.limit));
+    (runner, old.before, reached)
 }
 
 /// Makes the agents below the session.
@@ -223,21 +233,7 @@ fn make(
     approver: Option<Arc<dyn Approver>>,
     with_signal: bool,
 ) -> Result<Made, Failure> {
-    let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
-    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the
-    // records.
-    let own = [config_home(), state_home()].into_iter().flatten();
-    let workspace = Arc::new(
-        workspace
-            .knowing(secrets::redactor())
-            .keeping(chosen.attaching.keeper.clone())
-            .protecting(own)
-            .closing(state_home().into_iter().chain(keys::files(&settings.user)?))
-            .closing(agent_git::kept_in(&settings.directory))
-            .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
-            .protecting_linked(&settings.linked)
-            .protecting_hooks(&settings.git_settings.hooks),
-    );
+    let workspace = workspace(settings, &chosen)?;
     let own = own_programs::processes(&settings.programs);
     let commands = own_programs::processes_of_commands(&settings.programs);
     let processes = match &settings.sandbox {
@@ -260,7 +256,7 @@ fn make(
         limits: settings.limits,
         agents: settings.agents,
         permissions: settings.permissions.clone(),
-        models: chosen.models,
+        models: chosen.models.clone(),
         summaries: summaries(),
         ..SessionConfig::default()
     };
@@ -284,20 +280,31 @@ fn make(
     for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
         say(&format!("agent: {unknown}, which is not a tool; the tools are {}", tool_names.join(", ")));
     }
-    let shared = Shared {
-        workspace: workspace.clone(),
-        processes: processes.clone(),
-        provider: chosen.provider.clone(),
-        approver: approver.clone(),
-        hooks: ChildHooks { users: users.clone(), repository: repository.clone() },
-        skills: settings.skills.clone(),
-        secrets: chosen.secrets.clone(),
-        directory: settings.directory.clone(),
-    };
+    let hooks_below = ChildHooks { users: users.clone(), repository: repository.clone() };
+    let shared = Shared::of(settings, &chosen, &workspace, &processes, approver.clone(), hooks_below);
     let builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
     let builder = chosen.secrets.into_iter().fold(builder, |builder, secret| builder.secret(secret));
     let builder = approver.into_iter().fold(builder, Builder::approver);
     Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace, shared })
+}
+
+/// The working directory, with what no tool reads or writes there.
+fn workspace(settings: &Settings, chosen: &Chosen) -> Result<Arc<Workspace>, Failure> {
+    let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
+    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the
+    // records.
+    let own = [config_home(), state_home()].into_iter().flatten();
+    Ok(Arc::new(
+        workspace
+            .knowing(secrets::redactor())
+            .keeping(chosen.attaching.keeper.clone())
+            .protecting(own)
+            .closing(state_home().into_iter().chain(keys::files(&settings.user)?))
+            .closing(agent_git::kept_in(&settings.directory))
+            .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
+            .protecting_linked(&settings.linked)
+            .protecting_hooks(&settings.git_settings.hooks),
+    ))
 }
 
 /// What is to run in a sandbox by the user's own word is not left out.
@@ -333,126 +340,6 @@ fn hooks_config(settings: &Settings) -> HooksConfig {
 fn protected_of(settings: &Settings) -> Vec<PathBuf> {
     let named = settings.protected.iter().chain(&settings.linked).cloned();
     own_places().into_iter().chain(settings.git_settings.kept().cloned()).chain(named).collect()
-}
-
-/// Where the session is kept.
-enum Kept {
-    /// Nowhere.
-    No,
-    New {
-        id: String,
-        journal: FileJournal,
-    },
-    Old {
-        id: String,
-        journal: FileJournal,
-        rebuilt: Box<Rebuilt>,
-    },
-}
-
-/// What a session that is gone on with was.
-struct Resumed {
-    config: SessionConfig,
-    before: Before,
-    reached: Option<(LimitReached, Raise)>,
-    /// Whether agents below it are alive.
-    has_agents: bool,
-    /// What bound it.
-    left: Option<Lifecycle>,
-}
-
-impl Kept {
-    fn find(settings: &Settings, options: &Options) -> Result<Self, Failure> {
-        if options.no_session {
-            return Ok(Self::No);
-        }
-        let store = store(&settings.directory)?;
-        let id = if options.continue_newest {
-            Some(newest(&store, &settings.directory)?)
-        } else {
-            options.session_id.clone()
-        };
-        let Some(id) = id else {
-            let id = SessionStore::new_id();
-            let journal = store.create(&id).map_err(|error| failed(&error))?;
-            return Ok(Self::New { id, journal });
-        };
-        if let Some(root) = root_of(&id) {
-            return Err(Failure::input(format!("{id} is an agent below the session {root}: resume that")));
-        }
-        if options.fork_session {
-            let fork = SessionStore::new_id();
-            store.branch(&id, None, &fork).map_err(|error| failed(&error))?;
-            say(&format!("agent: continuing {id} in a new session, {fork}"));
-            return Self::resume(&store, fork, true);
-        }
-        let path = store.path(&id).map_err(|error| failed(&error))?;
-        if !options.continue_newest && !options.must_exist && !path.exists() {
-            let journal = store.create(&id).map_err(|error| failed(&error))?;
-            return Ok(Self::New { id, journal });
-        }
-        Self::resume(&store, id, options.must_exist)
-    }
-
-    fn resume(store: &SessionStore, id: String, must_exist: bool) -> Result<Self, Failure> {
-        let Reopened { journal, rebuilt, torn_bytes, .. } = store.rebuild(&id).map_err(|error| failed(&error))?;
-        if torn_bytes > 0 {
-            say(&format!(
-                "agent: a crash cut the session's last record; its {} bytes are kept beside the journal",
-                torn_bytes
-            ));
-        }
-        let Some(rebuilt) = rebuilt else {
-            // Cut before its first record: there is nothing to lose and nothing to go on with.
-            return match must_exist {
-                false => Ok(Self::New { id, journal }),
-                true => Err(Failure::input(format!("cannot resume the session {id}: its journal is empty"))),
-            };
-        };
-        if rebuilt.agent.session().is_over() {
-            return Err(Failure::input(format!(
-                "cannot resume the session {id}: it has ended for good; `--fork-session` continues in a new one"
-            )));
-        }
-        Ok(Self::Old { id, journal, rebuilt: Box::new(rebuilt) })
-    }
-
-    fn attach(
-        self,
-        builder: Builder,
-        directory: &Path,
-        pictures: &SessionPictures,
-    ) -> (Builder, String, Option<Resumed>) {
-        if let Self::New { journal, .. } | Self::Old { journal, .. } = &self {
-            pictures.keep_beside(journal.path());
-        }
-        let identify = |builder: Builder, id: &str| {
-            let program = concat!("agent ", env!("CARGO_PKG_VERSION"));
-            builder.identity(id, directory.display().to_string(), program)
-        };
-        match self {
-            Self::No => (identify(builder, ""), String::new(), None),
-            Self::New { id, journal } => (identify(builder, &id).journal(Box::new(journal)), id, None),
-            Self::Old { id, journal, rebuilt } => {
-                let Rebuilt { agent, next_seq, begun, .. } = *rebuilt;
-                let (session, left) = (agent.session(), agent.unless_passed_over().cloned());
-                say_missing(session.conversation(), pictures);
-                let has_agents = !agent.alive().is_empty();
-                let kind = session.ended_by_limit();
-                let reached = session.limit_reached().filter(|reached| Some(reached.kind) == kind);
-                let reached = reached.zip(Raise::of(session));
-                let resumed = Resumed {
-                    config: session.config().clone(),
-                    reached,
-                    has_agents,
-                    before: Before::of(session, &begun),
-                    left,
-                };
-                let builder = identify(builder, &id).journal(Box::new(journal));
-                (builder.resume(agent, next_seq).begun(begun), id, Some(resumed))
-            }
-        }
-    }
 }
 
 /// What says where the work stands, and how it is to be done, is not left to the model that summarises.

@@ -31,7 +31,7 @@ fn model(answer: impl Fn(&str, usize, &str) -> Step + Send + Sync + 'static) -> 
     Model::always(Step::respond(answer))
 }
 
-fn spawn(name: &str, more: Value) -> Step {
+fn spawn(name: &str, more: &Value) -> Step {
     let mut arguments = json!({"name": name, "task": format!("Do {name}.")});
     let map = arguments.as_object_mut().unwrap();
     map.extend(more.as_object().cloned().unwrap_or_default());
@@ -47,7 +47,7 @@ fn an_agent_works_for_another_and_is_seen_by_people_and_programs() {
     let scratch = Scratch::repository();
     scratch.write("a.txt", "hello\n");
     let model = model(|who, round, _| match (who, round) {
-        ("", 0) => spawn("reader", json!({})),
+        ("", 0) => spawn("reader", &json!({})),
         ("reader", 0) => Step::call("read_file", json!({"path": "a.txt"})),
         ("reader", _) => Step::text("It says hello."),
         _ => Step::text("The end."),
@@ -94,7 +94,7 @@ fn without_being_wanted_no_agent_is_offered() {
 fn an_agent_that_only_reads_cannot_write_and_one_that_may_is_asked_about() {
     let writer = |workspace: &'static str| {
         model(move |who, round, _| match (who, round) {
-            ("", 0) => spawn("writer", json!({"workspace": workspace})),
+            ("", 0) => spawn("writer", &json!({"workspace": workspace})),
             ("writer", 0) => Step::call("write_file", json!({"path": "b.txt", "content": "x"})),
             ("writer", _) => Step::text("I tried."),
             _ => Step::text("The end."),
@@ -119,7 +119,7 @@ fn an_agent_that_only_reads_cannot_write_and_one_that_may_is_asked_about() {
 fn a_deny_rule_holds_below_and_a_check_runs_only_as_the_rules_let_it() {
     let checked = |command: &'static str| {
         model(move |who, round, _| match (who, round) {
-            ("", 0) => spawn("worker", json!({"workspace": "shared", "verify": [command]})),
+            ("", 0) => spawn("worker", &json!({"workspace": "shared", "verify": [command]})),
             ("worker", _) => Step::text("I say that it is done."),
             _ => Step::text("The end."),
         })
@@ -183,7 +183,7 @@ fn after_a_kill_the_tree_continues_and_every_outcome_is_told_once() {
 fn an_interrupt_stops_every_agent_and_what_they_started() {
     let scratch = Scratch::repository();
     let model = model(|who, round, _| match (who, round) {
-        ("", 0) => spawn("worker", json!({"workspace": "shared"})),
+        ("", 0) => spawn("worker", &json!({"workspace": "shared"})),
         ("worker", 0) => Step::call("bash", json!({"command": "echo begun; sleep 4242"})),
         _ => Step::text("The end."),
     });
@@ -202,7 +202,7 @@ fn an_interrupt_stops_every_agent_and_what_they_started() {
 fn what_agents_below_spend_counts_for_the_limits_and_the_cost() {
     let scratch = Scratch::repository();
     let model = model(|who, round, _| match (who, round) {
-        ("", 0) => spawn("eager", json!({})),
+        ("", 0) => spawn("eager", &json!({})),
         ("eager", _) => Step::call("glob", json!({"pattern": format!("{round}*")})),
         _ => Step::text("The end."),
     });

@@ -28,7 +28,7 @@ pub enum Event {
         /// Its number.
         number: u32,
         /// The fact.
-        event: child::Event,
+        event: Box<child::Event>,
     },
     /// The agent takes something from its parent.
     Ordered(child::Order),

@@ -2,6 +2,7 @@
 
 use super::Event;
 use crate::session;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
@@ -64,7 +65,9 @@ impl<'de> Visitor<'de> for OfAgent {
                 rest.unit_variant().map(|()| session::Event::SessionResumed { begun: false, calls: Vec::new() }.into())
             }
             Kind::Lifecycle => rest.newtype_variant().map(Event::Lifecycle),
-            Kind::Child => rest.newtype_variant().map(|(number, event)| Event::Child { number, event }),
+            Kind::Child => {
+                rest.newtype_variant().map(|(number, event)| Event::Child { number, event: Box::new(event) })
+            }
             Kind::Ordered => rest.newtype_variant().map(Event::Ordered),
             Kind::HeldBelow => rest.newtype_variant().map(Event::HeldBelow),
             Kind::Session(name) => {

@@ -1,6 +1,6 @@
 //! The join of both machines.
 
-use super::family::{Cause, FamilyStep};
+use super::family::Cause;
 use super::{Agent, Event, Oversight, Rejected, Step, signals};
 use crate::conversation::Item;
 use crate::lifecycle::{self, Lifecycle, LifecycleConfig, TurnEnd};
@@ -19,7 +19,7 @@ impl Agent {
         rendering: Rendering,
     ) -> Result<(), Rejected> {
         (step.down, step.up) = (lifecycle::Step::empty(), lifecycle::Step::empty());
-        step.family = FamilyStep::empty();
+        step.family = None;
         self.take(at_ms, event, step, rendering)
     }
 
@@ -36,6 +36,7 @@ impl Agent {
         self.note_changes(&event);
         self.dispatch(at_ms, event, step, rendering)?;
         self.show_to_parent();
+        step.family.take_if(|family| family.is_empty());
         step.ends_run = self.is_idle() && step.has_an_end();
         step.rests = step.ends_run || says_so && self.is_idle();
         Ok(())
@@ -82,7 +83,7 @@ impl Agent {
             Event::Child { number, event } => {
                 step.session = session::Step::empty();
                 let items = self.session.conversation().len();
-                self.child_event(at_ms, number, event, &mut step.family)?;
+                self.child_event(at_ms, number, *event, step.family_mut())?;
                 self.settle(at_ms, Cause { is_child: true, ..Cause::default() }, step, rendering);
                 self.report(at_ms, items, step);
                 Ok(())

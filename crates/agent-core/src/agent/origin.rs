@@ -152,7 +152,17 @@ impl Agent {
     fn asks(&self) -> Option<String> {
         match self.lifecycle().and_then(Lifecycle::outcome)? {
             lifecycle::Outcome::Waiting { summary } => Some(summary.clone()),
-            _ => None,
+            lifecycle::Outcome::Done { .. }
+            | lifecycle::Outcome::TurnEnded
+            | lifecycle::Outcome::TurnFailed
+            | lifecycle::Outcome::Cancelled
+            | lifecycle::Outcome::NotKept { .. }
+            | lifecycle::Outcome::Uncheckable { .. }
+            | lifecycle::Outcome::TimedOut { .. }
+            | lifecycle::Outcome::TurnOutOfBudget
+            | lifecycle::Outcome::BudgetExceeded
+            | lifecycle::Outcome::SessionEnded
+            | lifecycle::Outcome::Dismissed => None,
         }
     }
 
@@ -196,7 +206,15 @@ impl Agent {
             lifecycle::Outcome::NotKept { gaps, .. } | lifecycle::Outcome::Uncheckable { gaps } => {
                 of.saturating_sub(u32::try_from(gaps.len()).unwrap_or(u32::MAX))
             }
-            _ => 0,
+            lifecycle::Outcome::TurnEnded
+            | lifecycle::Outcome::TurnFailed
+            | lifecycle::Outcome::Cancelled
+            | lifecycle::Outcome::Waiting { .. }
+            | lifecycle::Outcome::TimedOut { .. }
+            | lifecycle::Outcome::TurnOutOfBudget
+            | lifecycle::Outcome::BudgetExceeded
+            | lifecycle::Outcome::SessionEnded
+            | lifecycle::Outcome::Dismissed => 0,
         };
         (of > 0).then_some(Verified { kept, of })
     }

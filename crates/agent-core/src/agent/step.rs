@@ -3,6 +3,7 @@
 use super::family::FamilyStep;
 use crate::session::Durability;
 use crate::{child, lifecycle, session};
+use alloc::boxed::Box;
 
 /// All that one event did, in the order in which it happened: down, session, up.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +17,7 @@ pub struct Step {
     /// What the lifecycle did with what followed.
     pub up: lifecycle::Step,
     /// What followed for the agents below.
-    pub family: FamilyStep,
+    pub family: Option<Box<FamilyStep>>,
     /// Whether the agent reports that it rests: it waits for a message, and its last run, if any, has an outcome.
     pub rests: bool,
     /// Whether a run ended with this step: the outcome is a new one. One that is only resumed has the outcome it had.
@@ -27,7 +28,12 @@ impl Step {
     /// A step in which nothing happened. It allocates nothing.
     pub fn empty() -> Self {
         let (down, up) = (lifecycle::Step::empty(), lifecycle::Step::empty());
-        Self { down, session: session::Step::empty(), up, family: FamilyStep::empty(), rests: false, ends_run: false }
+        Self { down, session: session::Step::empty(), up, family: None, rests: false, ends_run: false }
+    }
+
+    /// What followed for the agents below, to add to it.
+    pub(super) fn family_mut(&mut self) -> &mut FamilyStep {
+        self.family.get_or_insert_default()
     }
 
     /// Whether the session prompts, or the lifecycle reports an outcome.
@@ -35,19 +41,19 @@ impl Step {
         let reports = |action: &lifecycle::Action| matches!(action, lifecycle::Action::ReportOutcome { .. });
         self.session.actions.contains(&session::Action::PromptForInput)
             || self.down.actions.iter().chain(&self.up.actions).any(reports)
-            || self.family.comes_to_rest()
+            || self.family.as_deref().is_some_and(FamilyStep::comes_to_rest)
     }
 
     /// Whether nothing happened.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.down.is_empty() && self.session.is_empty() && self.up.is_empty() && self.family.is_empty()
+        self.down.is_empty() && self.session.is_empty() && self.up.is_empty() && self.family.is_none()
     }
 
     /// When the record of the event must be durable. Steps of the lifecycle always require it, because others act on them.
     #[must_use]
     pub const fn durability(&self) -> Durability {
-        if self.down.is_empty() && self.up.is_empty() && self.family.is_empty() {
+        if self.down.is_empty() && self.up.is_empty() && self.family.is_none() {
             self.session.notes.durability
         } else {
             Durability::Now

@@ -305,12 +305,6 @@ impl Batch {
         self.rest().iter().filter(|open| open.status == Status::Emitted).map(|open| open.call.clone()).collect()
     }
 
-    /// The same, without a copy. Groups are cut in call order: a waiting call comes after the running ones.
-    pub(super) fn begun(&self) -> impl Iterator<Item = &ToolCall> {
-        let begun = self.rest().iter().take_while(|open| open.status != Status::Cleared);
-        begun.filter(|open| open.status == Status::Emitted).map(|open| &open.call)
-    }
-
     /// Whether this call was given to the driver and is not answered.
     pub(super) fn is_running(&self, call: &CallId) -> bool {
         self.open(call).is_some_and(|open| open.status == Status::Emitted)

@@ -276,7 +276,7 @@ fn a_person_stops_one_child_and_its_siblings_continue() {
         tree.finish(0, &answer);
     }
     let stop = agent_core::child::Event::StopRequested { by: agent_core::child::StopCause::Person };
-    tree.tell(&[], Event::Child { number: 1, event: stop });
+    tree.tell(&[], Event::Child { number: 1, event: Box::new(stop) });
     assert_eq!(tree.agent(&[]).kin_of(1).unwrap().child().state(), State::Stopping);
     tree.run(answer);
     let read = read_by(tree.agent(&[]));
@@ -292,9 +292,9 @@ fn only_facts_that_come_from_a_child_are_taken() {
     let mut agent = tree.agent(&[]).clone();
     let before = agent.clone();
     for event in [
-        Event::Child { number: 1, event: agent_core::child::Event::OutcomeTold },
-        Event::Child { number: 1, event: agent_core::child::Event::MessageSent { text: "m".into() } },
-        Event::Child { number: 7, event: agent_core::child::Event::Begun { run: 1 } },
+        Event::Child { number: 1, event: Box::new(agent_core::child::Event::OutcomeTold) },
+        Event::Child { number: 1, event: Box::new(agent_core::child::Event::MessageSent { text: "m".into() }) },
+        Event::Child { number: 7, event: Box::new(agent_core::child::Event::Begun { run: 1 }) },
         Event::Ordered(agent_core::child::Order::Stop),
         Event::HeldBelow(Vec::new()),
     ] {

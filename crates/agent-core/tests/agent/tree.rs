@@ -146,7 +146,7 @@ impl Tree {
     }
 
     fn count_told(&mut self, at: &[u32], step: &Step) {
-        for (number, row) in &step.family.children {
+        for (number, row) in step.family.iter().flat_map(|family| &family.children) {
             if row.to == child::State::Told {
                 *self.told.entry([at, &[*number]].concat()).or_default() += 1;
             }
@@ -190,7 +190,7 @@ impl Tree {
                 _ => {}
             }
         }
-        for (number, action) in step.family.actions {
+        for (number, action) in step.family.into_iter().flat_map(|family| family.actions) {
             self.act(at, number, action);
         }
     }
@@ -205,7 +205,7 @@ impl Tree {
             }
             child::Action::WithdrawBegin { run } if !self.nodes.contains_key(&below) => {
                 let event = child::Event::BeginFailed { run, found: "withdrawn".into() };
-                self.take(at, Event::Child { number, event }).unwrap();
+                self.take(at, Event::Child { number, event: Box::new(event) }).unwrap();
             }
             _ => {}
         }

@@ -23,6 +23,7 @@
 //! With the feature `sqlite` there is a second kind of journal, a database of many sessions (`SqliteStore`).
 
 mod beside;
+mod branch;
 mod descendants;
 mod disk_wait;
 mod file;

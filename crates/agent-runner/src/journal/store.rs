@@ -5,11 +5,8 @@ use super::descendants;
 use super::file::{FileJournal, OpenError, Reopened, is_locked, lock};
 use super::index::{self, Index, Said, Stamp};
 use super::own::check_own;
-use super::read::{Reader, Recovered};
-use super::salvage::may_have_begun;
-use agent_core::agent::Event;
-use agent_core::journal::{Entry, Parent, Record, ReplayError, replay};
-use agent_core::session;
+use super::read::Recovered;
+use agent_core::journal::ReplayError;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::fs;
@@ -137,44 +134,6 @@ impl SessionStore {
         Ok(FileJournal::rebuild(&self.existing(id)?)?)
     }
 
-    /// Makes a new session of the records of another one up to a record, with the notes of what that one began. The other one stays as
-    /// it is, and may be in use. Without a record: all of them, or those before the session was ended for good.
-    ///
-    /// # Errors
-    /// [`StoreError`] when there is no such session or no such record, it is damaged before there, or the new one cannot be made.
-    pub fn branch(&self, id: &str, at: Option<u64>, new_id: &str) -> Result<Parent, StoreError> {
-        self.check_is_session(id)?;
-        let path = self.existing(id)?;
-        let Some(Shared { seq, is_blind }) = Shared::find(&path, at)? else {
-            return Err(StoreError::NoSuchRecord { id: id.to_owned() });
-        };
-        let parent = Parent { session_id: id.to_owned(), seq };
-        let failed = |source| OpenError::io(&path, source);
-        let (mut branch, mut copied) = (self.create(new_id)?, Vec::new());
-        let count = usize::try_from(seq).unwrap_or(usize::MAX).saturating_add(1);
-        for record in Reader::open(&path).map_err(OpenError::Read)?.take(count) {
-            let mut record = record.map_err(OpenError::Read)?;
-            if let Entry::Header(header) = &mut record.entry {
-                header.parent = Some(parent.clone());
-                new_id.clone_into(&mut header.session_id);
-            }
-            branch.write(&record).map_err(failed)?;
-            if is_blind {
-                copied.push(record);
-            }
-        }
-        if let Some(Record { at_ms, .. }) = copied.last() {
-            let (at_ms, next_seq) = (*at_ms, copied.len() as u64);
-            let (_, session) = replay(copied)?;
-            for note in may_have_begun(&session, next_seq, at_ms) {
-                branch.write(&note).map_err(failed)?;
-            }
-        }
-        super::pictures::copy(&path, &self.path(new_id)?).map_err(failed)?;
-        branch.sync_now().map_err(failed)?;
-        Ok(parent)
-    }
-
     /// Takes a session away for good, with what was kept beside it.
     ///
     /// # Errors
@@ -239,7 +198,7 @@ impl SessionStore {
     }
 
     /// An agent below a session is no session of its own: it goes where its root goes.
-    fn check_is_session(&self, id: &str) -> Result<(), StoreError> {
+    pub(super) fn check_is_session(&self, id: &str) -> Result<(), StoreError> {
         match descendants::root_of(id) {
             Some(root) => Err(StoreError::Below { id: id.to_owned(), root: root.to_owned() }),
             None => Ok(()),
@@ -280,7 +239,7 @@ impl SessionStore {
         // A link that leads nowhere is there, and refused.
         if path.symlink_metadata().is_ok() {
             let folders = [self.folder.as_path(), path.parent().unwrap_or(&self.folder), &path];
-            folders.into_iter().try_for_each(|own| check_own(own)).map_err(OpenError::from)?;
+            folders.into_iter().try_for_each(check_own).map_err(OpenError::from)?;
             Ok(path)
         } else {
             Err(StoreError::NoSuchSession { id: id.to_owned(), folder: self.folder.clone() })
@@ -360,38 +319,6 @@ impl SessionStore {
     fn keep(&self, index: Index, sessions: &[SessionInfo]) {
         let there: HashSet<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
         index.keep(|id| there.contains(id));
-    }
-}
-
-/// What a branch has with its parent.
-struct Shared {
-    /// The last record: the one that was asked for, and the notes of what it began. What began after the cut must not be taken for
-    /// something that never did.
-    seq: u64,
-    /// Whether damage after it may contain such notes.
-    is_blind: bool,
-}
-
-impl Shared {
-    fn find(path: &Path, at: Option<u64>) -> Result<Option<Self>, OpenError> {
-        let mut last = None;
-        let has_reached = |last: Option<u64>| matches!((at, last), (Some(at), Some(last)) if last >= at);
-        for record in Reader::open(path).map_err(OpenError::Read)? {
-            match record {
-                Ok(Record { entry: Entry::Event(Event::Session(session::Event::ShutdownRequested)), .. })
-                    if at.is_none() =>
-                {
-                    break;
-                }
-                Ok(Record { entry: Entry::ActionStarted(_), seq, .. }) => last = Some(seq),
-                Ok(_) if has_reached(last) => break,
-                Ok(Record { seq, .. }) => last = Some(seq),
-                Err(_) if has_reached(last) => return Ok(last.map(|seq| Self { seq, is_blind: true })),
-                Err(error) => return Err(OpenError::Read(error)),
-            }
-        }
-        let is_there = at.is_none() || has_reached(last);
-        Ok(last.filter(|_| is_there).map(|seq| Self { seq, is_blind: false }))
     }
 }
 

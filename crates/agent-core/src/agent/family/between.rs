@@ -35,7 +35,7 @@ pub fn between(parent: &Agent, number: u32, child: Option<&Agent>, found: Option
         }
     }
     Some(match due(kin.child(), &view, &gate)? {
-        Due::Parent(event) => Taker::Parent(Event::Child { number, event: *event }),
+        Due::Parent(event) => Taker::Parent(Event::Child { number, event }),
         Due::Child(order) => Taker::Child(Event::Ordered(order)),
     })
 }

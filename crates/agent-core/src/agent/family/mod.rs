@@ -81,8 +81,7 @@ impl FamilyStep {
     }
 
     /// Whether nothing happened.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub(super) const fn is_empty(&self) -> bool {
         self.begun.is_empty() && self.answered.is_empty() && self.children.is_empty() && self.all.is_empty()
     }
 

@@ -30,7 +30,7 @@ impl Agent {
             return;
         }
         let mut cause = cause;
-        let mut has_calls = self.take_calls(at_ms, &mut step.family);
+        let mut has_calls = self.take_calls(at_ms, step.family_mut());
         while !self.session.is_over() {
             let Some(mut family) = self.family.take() else { break };
             family.drop_closed(&self.session);
@@ -38,7 +38,7 @@ impl Agent {
             let moved = self.one_round(at_ms, &mut family, &mut cause, step, rendering);
             self.session.count_below(family.leased(), family.spent);
             self.family = Some(family);
-            let took = moved && self.take_calls(at_ms, &mut step.family);
+            let took = moved && self.take_calls(at_ms, step.family_mut());
             has_calls |= took;
             if !moved && !took {
                 break;
@@ -62,9 +62,9 @@ impl Agent {
         if is_stopping && !family.open.is_empty() && family.is_anyone(|child| child.state() != child::State::Stopping) {
             return self.tell_family(at_ms, family, Event::CallsStopped, step, rendering);
         }
-        if let Some((open, outcome)) = family.next_answer(at_ms, is_stopping, &mut step.family) {
+        if let Some((open, outcome)) = family.next_answer(at_ms, is_stopping, step.family_mut()) {
             self.session.count_below(family.leased(), family.spent);
-            step.family.answered.push((open.call.clone(), outcome.clone()));
+            step.family_mut().answered.push((open.call.clone(), outcome.clone()));
             let event = session::Event::ToolCompleted { ticket: open.ticket, call: open.call, outcome };
             self.step_session(at_ms, event, step, rendering);
             return true;
@@ -130,19 +130,19 @@ impl Agent {
         rendering: Rendering,
     ) -> bool {
         let Ok(taken) = family.machine.step(at_ms, event) else { return false };
-        step.family.all.extend(taken.transitions);
+        step.family_mut().all.extend(taken.transitions);
         for action in taken.actions {
             match action {
-                ActionKind::StopChildren => family.stop_all(at_ms, StopCause::ParentEnds, &mut step.family),
-                ActionKind::StopUnanswered => family.stop_all(at_ms, StopCause::NobodyAnswers, &mut step.family),
+                ActionKind::StopChildren => family.stop_all(at_ms, StopCause::ParentEnds, step.family_mut()),
+                ActionKind::StopUnanswered => family.stop_all(at_ms, StopCause::NobodyAnswers, step.family_mut()),
                 ActionKind::KeepReports => {
-                    if let Some(text) = family.reports(at_ms, &mut step.family) {
+                    if let Some(text) = family.reports(at_ms, step.family_mut()) {
                         self.session.keep_report(text);
                     }
                 }
                 ActionKind::SendReports => {
                     let used_ms = self.session.time_used_of_run_ms();
-                    if let Some(text) = family.reports(at_ms, &mut step.family) {
+                    if let Some(text) = family.reports(at_ms, step.family_mut()) {
                         self.step_session(at_ms, session::Event::FollowUp { text, used_ms }, step, rendering);
                     }
                 }

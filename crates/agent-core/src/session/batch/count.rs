@@ -64,6 +64,12 @@ impl Counts {
 }
 
 impl Batch {
+    /// Calls that were given to the driver and are not answered. Groups are cut in call order: a waiting call comes after the running ones.
+    pub(in crate::session) fn begun(&self) -> impl Iterator<Item = &ToolCall> {
+        let begun = self.rest().iter().take_while(|open| open.status != Status::Cleared);
+        begun.filter(|open| open.status == Status::Emitted).map(|open| &open.call)
+    }
+
     /// The inspection failed, so none of the calls runs.
     pub(in crate::session) fn fail(&mut self, why: &str) {
         for open in self.calls.iter_mut().filter(|open| open.status == Status::New) {

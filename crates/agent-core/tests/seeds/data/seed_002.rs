@@ -202,6 +202,9 @@ const SAID: &[Said] = &[
     Said {
         section: "Cons",
         what: "parents and children have to be coordinated; states may be hierarchical",
-        held: Otherwise("neither is built: an agent has no children yet, and no machine here is hierarchical", &[]),
+        held: Otherwise(
+            "children are coordinated by two machines and by what both journals say; no machine here is hierarchical",
+            &[],
+        ),
     },
 ];
