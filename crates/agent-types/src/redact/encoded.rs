@@ -1,7 +1,7 @@
 //! A secret as it stands in a text that was encoded as a whole: in base64 or base32 with what came before it, and in hexadecimal digits.
 //!
-//! Three bytes make four signs of base64, and five bytes eight of base32, so what a secret becomes depends on where among them it begins. For
-//! each of these beginnings the signs that the secret alone decides are the same whatever stands around it.
+//! Three bytes make four signs of base64, and five bytes eight of base32, so what a secret becomes depends on where among them it begins.
+//! For each of these beginnings the signs that the secret alone decides are the same whatever stands around it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
