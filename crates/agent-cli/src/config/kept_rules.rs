@@ -2,6 +2,7 @@
 //! file as it is.
 
 use crate::config::file::{UserConfig, read_capped, user_config_path};
+use crate::config::project_programs::runs_the_project;
 use agent_core::permission::Rule;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,14 +25,18 @@ pub(crate) enum Reach {
 
 impl Reach {
     /// Where a rule means what was asked about. A rule about the tool as a whole and one about a program with whatever arguments mean the
-    /// same everywhere; files are named from the directory, and so are those in the words of a command.
+    /// same everywhere, unless the program runs what lies in the directory; files are named from the directory, and so are those in the
+    /// words of a command.
     pub(crate) fn of(rule: &Rule) -> Self {
         let text = rule.to_string();
         let Some((_, pattern)) = text.split_once('(') else { return Self::Everywhere };
         let pattern = pattern.strip_suffix(')').unwrap_or(pattern);
         let is_relative = |word: &str| word.contains('/') && !word.starts_with('/');
         match (rule.tool(), pattern.strip_suffix(":*")) {
-            ("bash", Some(command)) if !command.split_whitespace().any(is_relative) => Self::Everywhere,
+            ("bash", Some(command)) if command.split_whitespace().any(is_relative) || runs_the_project(command) => {
+                Self::Here
+            }
+            ("bash", Some(_)) => Self::Everywhere,
             ("bash", _) => Self::Here,
             _ if pattern.starts_with('/') => Self::Everywhere,
             _ => Self::Here,
@@ -133,7 +138,13 @@ mod tests {
         for (rule, reach) in [
             ("bash", Reach::Everywhere),
             ("bash(git status:*)", Reach::Everywhere),
-            ("bash(/usr/bin/make:*)", Reach::Everywhere),
+            ("bash(rg:*)", Reach::Everywhere),
+            ("bash(/usr/bin/make:*)", Reach::Here),
+            ("bash(cargo run:*)", Reach::Here),
+            ("bash(npm run lint:*)", Reach::Here),
+            ("bash(python3.12 manage.py:*)", Reach::Here),
+            ("bash(timeout 60 make:*)", Reach::Here),
+            ("bash+network(npm install:*)", Reach::Here),
             ("bash(./x.sh:*)", Reach::Here),
             ("bash(rm -rf build)", Reach::Here),
             ("bash+network(git fetch:*)", Reach::Everywhere),

@@ -10,6 +10,7 @@ pub(crate) mod options;
 pub(crate) mod own_project;
 pub(crate) mod places;
 pub(crate) mod project;
+pub(crate) mod project_programs;
 pub(crate) mod providers;
 pub(crate) mod repository;
 pub(crate) mod rule_patterns;

@@ -8,6 +8,7 @@
 //!
 //! Absent: what a program outside of the workspace goes on to read, but for the absolute paths in a script.
 
+use crate::config::project_programs::{FIND_BY_THEMSELVES, INTERPRETERS, is_version_of};
 use crate::hooks::operands::{Word, is_known, of_known, of_unknown};
 use crate::hooks::words::{Simple, Values, commands};
 use agent_exec::{leads_into, named_in_script};
@@ -181,35 +182,12 @@ fn name_of(path: &Path) -> String {
     path.components().next_back().map_or(OsStr::new(""), Component::as_os_str).to_string_lossy().into_owned()
 }
 
-/// `python` is, and so are `python3` and `python3.12`.
-fn is_version_of(name: &str, known: &str) -> bool {
-    name.strip_prefix(known).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '-'))
-}
-
 /// A hook's own streams.
 const STREAMS: &[&str] = &["/dev/stdin", "/dev/stdout", "/dev/stderr"];
 /// A shell has them itself, and they run nothing.
 const BUILTINS: &[&str] = &["echo", "printf", "exit", "true", "false", ":", "test"];
 /// Programs that act according to the name they are called by.
 const MANY_IN_ONE: &[&str] = &["busybox", "toybox", "coreutils"];
-/// They are given a script by its absolute path, and no option before it. Lua is none of them: it looks for modules in the directory.
-#[rustfmt::skip]
-const INTERPRETERS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "python", "pypy", "perl", "ruby", "node", "nodejs", "tclsh"];
-/// Programs that run, by themselves, what lies in the directory or what a configuration there names, and that are named by their path. No
-/// list of these is complete.
-#[rustfmt::skip]
-const FIND_BY_THEMSELVES: &[&str] = &[
-    "make", "gmake", "nmake", "ninja", "just", "task", "rake", "cmake", "ctest", "meson", "bazel", "buck", "scons", "mage", "npm", "npx", "pnpm", "pnpx",
-    "yarn", "bun", "bunx", "deno", "corepack", "cargo", "rustc", "rustup", "go", "mvn", "mvnd", "gradle", "ant", "sbt", "lein", "mix", "dotnet", "msbuild",
-    "git", "hg", "svn", "jj", "gh", "glab", "tox", "nox", "pytest", "py.test", "pip", "uv", "uvx", "poetry", "pdm", "hatch", "rye", "pipenv", "pipx",
-    "pre-commit", "lefthook", "husky", "bundle", "bundler", "gem", "composer", "php", "direnv", "mise", "asdf", "rbenv", "pyenv", "nodenv", "nix", "nix-shell",
-    "mocha", "jest", "vitest", "eslint", "prettier", "tsc", "tsx", "ts-node", "webpack", "vite", "rollup", "ruff", "mypy", "pylint", "black", "vi", "vim", "nvim", "emacs", "gdb", "lldb",
-    "lua", "luajit", "invoke", "inv", "fab", "doit", "waf", "snakemake", "scrapy", "django-admin", "celery", "alembic", "airflow", "ansible-lint", "fastlane", "pod", "rspec",
-    "cucumber", "rubocop", "rails", "gulp", "grunt", "commitlint", "lint-staged", "stylelint", "xo", "playwright", "cypress", "karma", "nx", "turbo", "lerna", "rebar3", "iex",
-    "utop", "octave", "jbang", "bb", "clojure", "spago", "tofu", "tilt", "pulumi", "skaffold", "treefmt", "flake8", "pants", "sphinx-build", "mkdocs", "jekyll",
-    "drone", "claude", "codex", "gemini", "opencode", "aider", "goose", "pi", "rtx", "volta-shim", "prek", "biome", "dprint", "golangci-lint", "semgrep",
-    "docker", "podman", "docker-compose", "vagrant", "terraform", "ansible", "ansible-playbook", "R", "Rscript", "julia", "ghci", "stack", "cabal", "swift", "zig", "dune", "irb", "ipython",
-];
 
 #[cfg(test)]
 mod tests {
