@@ -321,7 +321,10 @@ pub(super) fn end() {
 pub(super) fn put_away() {
     if let Some(live) = lock().as_mut().filter(|live| live.kept.is_none()) {
         let (before, row_end) = live.erase(size());
-        let text = live.above(row_end, "", size().0) + END;
+        let mut text = live.above(row_end, "", size().0) + END;
+        // What the other program writes is no part of that line.
+        live.is_cut |= live.open > 0;
+        text.push_str(if live.open > 0 { "\r\n" } else { "" });
         let _ = queue::write_live(Kind::Aside, &Update { before, text, is_whole: true, ..Update::default() });
         live.region = Region::default();
         live.kept = Some(Vec::new());
@@ -332,7 +335,7 @@ pub(super) fn put_away() {
 pub(super) fn bring_back() {
     let mut kept = Vec::new();
     if let Some(live) = lock().as_mut() {
-        (live.is_drawn, live.open, live.is_cut) = (false, 0, false);
+        (live.is_drawn, live.open) = (false, 0);
         live.row.clear();
         kept = live.kept.take().unwrap_or_default();
     }
