@@ -508,7 +508,8 @@ fn after_fg_it_is_as_before() {
 #[test]
 fn an_answer_is_no_part_of_what_the_shell_writes_after_ctrl_z() {
     let scratch = Scratch::new();
-    let reply = Reply::new().text(format!("{} end", "word ".repeat(80))).pieces_of(5).piece_delay(Duration::from_millis(100));
+    let reply =
+        Reply::new().text(format!("{} end", "word ".repeat(80))).pieces_of(5).piece_delay(Duration::from_millis(100));
     let model = Model::script([Step::answer(reply)]);
     let agent = format!("{} {}", env!("CARGO_BIN_EXE_agent"), model.flags(Wire::Anthropic).join(" "));
     let Some(mut running) = program_on_terminal(&scratch, "exec bash --norc --noprofile -i") else { return };
