@@ -43,6 +43,16 @@ const REVIEWED: &[(&str, &str, &str)] = &[
     ("crates/agent-cli/src/screen/terminal/live.rs", "Live.is_coloured", "configuration: whether there are colours"),
     ("crates/agent-cli/src/screen/terminal/live.rs", "Live.is_drawn", "whether the terminal shows the rows"),
     (
+        "crates/agent-cli/src/screen/terminal/live.rs",
+        "Live.is_cut",
+        "whether a resize ended a row of a text that goes on",
+    ),
+    (
+        "crates/agent-cli/src/screen/terminal/live.rs",
+        "Live.is_written",
+        "whether the terminal shows text since a resize",
+    ),
+    (
         "crates/agent-cli/src/screen/markdown/page.rs",
         "Page.has_blank",
         "whether a blank stands before the word that comes",

@@ -1,7 +1,7 @@
 //! What a host is shown: one stream of notices, in the order in which things happened.
 
 use agent_core::agent::{Doing, Event, Rejected};
-use agent_core::budget::Ledger;
+use agent_core::budget::{Ledger, LimitReached};
 use agent_core::conversation::{Block, CallId, Item, ToolCall};
 use agent_core::hook::{CommitReport, FormatReport, GitReport, HookReport, HookRun};
 use agent_core::lifecycle::{self, CheckReport, CommitmentId};
@@ -187,6 +187,8 @@ pub enum Notice {
         is_new: bool,
         /// What has been used so far.
         ledger: Ledger,
+        /// The limit that stands in the way of another model call, with what that call is thought to need.
+        limit: Option<LimitReached>,
     },
     /// What the agent does from here on, and after how many messages of the host: it is really idle once all that
     /// [were sent](crate::Handle::sent) were taken.

@@ -101,7 +101,10 @@ impl Performer {
                 self.show(Notice::Spent(*session.ledger()));
             }
             Action::DisplayError { message, returned_input } => self.show(Notice::Error { message, returned_input }),
-            Action::DisplaySummary { summarised } => self.show(Notice::Summarised(summarised)),
+            Action::DisplaySummary { summarised } => {
+                self.show(Notice::Summarised(summarised));
+                self.show(Notice::Spent(*session.ledger()));
+            }
             Action::DiscardPartial => self.show(Notice::Discarded),
             // The agent prompts when its commitments are checked, too.
             Action::PromptForInput => {}

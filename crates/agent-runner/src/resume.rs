@@ -9,7 +9,9 @@ use agent_core::session::Action;
 
 impl Member {
     pub(crate) fn prompt(&self, is_new: bool) {
-        self.notify(Notice::Prompt { outcome: self.agent.outcome(), is_new, ledger: *self.agent.session().ledger() });
+        let session = self.agent.session();
+        let (ledger, limit) = (*session.ledger(), session.limit_reached());
+        self.notify(Notice::Prompt { outcome: self.agent.outcome(), is_new, ledger, limit });
     }
 
     /// Performs what was in flight and still is, and notes it before it begins. `asked` is what the lifecycle waited for when it was left;

@@ -28,7 +28,8 @@ pub(crate) fn read_beneath(folder: &Path, inside: &Path, most_bytes: u64) -> io:
     if found.len() > most_bytes {
         return Err(io::Error::other(format!("it has {} bytes, but the limit is {most_bytes}", found.len())));
     }
-    let mut text = String::new();
+    // With room for all of it and for the end, one call reads it.
+    let mut text = String::with_capacity(usize::try_from(found.len()).map_or(0, |length| length + 1));
     file.take(most_bytes).read_to_string(&mut text)?;
     Ok(Some((found, text)))
 }

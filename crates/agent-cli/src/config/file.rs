@@ -424,7 +424,7 @@ fn check_whose() -> Result<(), Failure> {
         own.map_err(|error| Failure::config(format!("{error}; or set AGENT_STATE_HOME to another directory")))?;
     }
     let config = [config_home(), user_config_path()];
-    config.iter().flatten().try_for_each(|place| check_own_target(place)).map_err(Failure::config)
+    config.iter().flatten().try_for_each(|place| check_own_target(place).map(drop)).map_err(Failure::config)
 }
 
 fn from_environment(variable: &str, below_home: &str) -> Option<PathBuf> {

@@ -4,6 +4,7 @@ use crate::config::providers::{ChoiceParser, ProviderChoice};
 use crate::config::units::{DurationMs, NanoUsd};
 use crate::failure::Failure;
 use crate::model::effort::Wish;
+use agent_core::budget::Limits;
 use agent_core::lifecycle::Commitment;
 use agent_core::permission::{PermissionMode, Rule};
 use clap::{Args, ValueEnum};
@@ -125,6 +126,9 @@ pub(crate) struct Options {
     /// Continue in a new session that begins with the old one's records; the old one stays as it is.
     #[arg(help_heading = SESSION, long)]
     pub(crate) fork_session: bool,
+    /// Limits of the session that is resumed for which there is no option.
+    #[arg(skip)]
+    pub(crate) raised: Limits,
     /// Whether the named session has to exist; set by `resume`.
     #[arg(skip)]
     pub(crate) must_exist: bool,

@@ -16,7 +16,7 @@ use crate::hooks::trust;
 use crate::model::effort::Wish;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
-use crate::session::own::{HEADLESS_MODEL_CALLS, HEADLESS_TOOL_CALLS};
+use crate::session::own::{HEADLESS_FAILURES_IN_ROW, HEADLESS_MODEL_CALLS, HEADLESS_REPETITIONS, HEADLESS_TOOL_CALLS};
 use crate::skills::{self, Skill};
 use crate::walls::protected::{GitSettings, Protection, git_settings};
 use crate::walls::sandbox::{self, Place};
@@ -145,9 +145,9 @@ impl Settings {
 }
 
 /// How often the same call may give the same result in a row at the prompt; at half of that the model is warned.
-const AT_THE_PROMPT: u32 = 6;
+pub(crate) const AT_THE_PROMPT: u32 = 6;
 
-/// Those of the seat, then the user's, the flags', and what the repository narrows.
+/// Those of the seat, then the user's, the flags', what was raised in the session, and what the repository narrows.
 fn effective_limits(
     options: &Options,
     seat: Seat,
@@ -159,9 +159,9 @@ fn effective_limits(
             max_model_calls: Some(HEADLESS_MODEL_CALLS),
             max_tool_calls: Some(HEADLESS_TOOL_CALLS),
             // No person is there to see that it gets nowhere.
-            max_failures_in_row: Some(30),
+            max_failures_in_row: Some(HEADLESS_FAILURES_IN_ROW),
             // Far off: what waits for something asks the same again and again, and gets nowhere on purpose.
-            max_repetitions: Some(500),
+            max_repetitions: Some(HEADLESS_REPETITIONS),
             ..Limits::default()
         },
         // A person is there: the model is warned halfway, and then the turn waits for a word.
@@ -169,6 +169,7 @@ fn effective_limits(
     };
     overlay(&mut limits, &limits_of_user(user)?);
     overlay(&mut limits, &from_options(options));
+    each(&mut limits, &options.raised, |now, raised| now.map(|now| raised.map_or(now, |raised| now.max(raised))));
     // A repository may narrow what everybody else said, and nothing else.
     looser(repository, options, user, &limits).iter().for_each(|key| {
         say(&format!("agent: ignored `{key}` from the repository: it would loosen the settings"));

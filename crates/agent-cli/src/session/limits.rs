@@ -20,13 +20,17 @@ pub(crate) fn raised(limits: &Limits, times: u64) -> Limits {
     }
 }
 
-/// How often the limits of the start have to be raised, once more than so often and until what was used is below them.
-pub(crate) fn next_raise(limits: &Limits, raises: u64, used: &Ledger) -> u64 {
+/// How often the limits of the start have to be raised: once more than so often, and until what was used is below them, and what the next
+/// call is thought to need, where that is what stands in its way: a kind of limit, and how much of it.
+pub(crate) fn next_raise(limits: &Limits, raises: u64, used: &Ledger, reached: Option<(LimitKind, u64)>) -> u64 {
+    let needed = |kind: LimitKind, used: u64| {
+        reached.filter(|reached| reached.0 == kind).map_or(used, |reached| reached.1.max(used))
+    };
     let pairs = [
         (limits.max_model_calls, used.model_calls),
         (limits.max_tool_calls, used.tool_calls),
-        (limits.max_total_tokens, used.usage.total_tokens()),
-        (limits.max_cost_nano_usd, used.cost_nano_usd),
+        (limits.max_total_tokens, needed(LimitKind::TotalTokens, used.usage.total_tokens())),
+        (limits.max_cost_nano_usd, needed(LimitKind::Cost, used.cost_nano_usd)),
     ];
     let needed = pairs.into_iter().filter_map(|(limit, used)| used.checked_div(limit?));
     needed.fold(raises.saturating_add(1), u64::max)
@@ -147,6 +151,19 @@ mod tests {
         assert_eq!(twice_more.max_cost_nano_usd, Some(u64::MAX));
         assert_eq!(twice_more.max_failures_in_row, Some(9));
         assert_eq!(twice_more.max_tool_calls, None);
+    }
+
+    #[test]
+    fn a_raise_reaches_what_the_next_call_needs() {
+        let limits = Limits { max_cost_nano_usd: Some(100), max_model_calls: Some(2), ..Limits::default() };
+        let mut used = Ledger::default();
+        (used.cost_nano_usd, used.model_calls) = (90, 1);
+        assert_eq!(next_raise(&limits, 0, &used, None), 1);
+        let needed = Some((LimitKind::Cost, 530));
+        let raises = next_raise(&limits, 0, &used, needed);
+        assert!(raised(&limits, raises).max_cost_nano_usd > Some(530) && raises == 5, "{raises}");
+        assert_eq!(next_raise(&limits, 7, &used, needed), 8, "each raise is one");
+        assert_eq!(next_raise(&limits, 0, &used, Some((LimitKind::Repetitions, 600))), 1);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::config::options::{Mode, Options};
 use crate::config::project::working_directory;
 use crate::config::providers::ProviderChoice;
-use crate::config::settings::{Settings, users_config, users_mode};
+use crate::config::settings::{AT_THE_PROMPT, Settings, users_config, users_mode};
 use crate::config::units::{DurationMs, NanoUsd};
 use crate::failure::Failure;
 use crate::model::effort::Wish;
@@ -171,9 +171,18 @@ fn take_limits(options: &mut Options, limits: &Limits, said: &mut Vec<String>) {
         max_wall_time_ms: options.max_wall_time.filter(|_| before.max_wall_time.is_none()).map(|time| time.0),
         ..Limits::default()
     };
-    said.extend(shown(&taken));
+    // No flag sets these: what `/more` made of them holds on where it is more than what holds today.
+    let raised = |limit: Option<u32>, usual: &[u32]| limit.filter(|limit| !usual.contains(limit));
+    options.raised = Limits {
+        max_failures_in_row: raised(limits.max_failures_in_row, &[HEADLESS_FAILURES_IN_ROW]),
+        max_repetitions: raised(limits.max_repetitions, &[HEADLESS_REPETITIONS, AT_THE_PROMPT]),
+        ..Limits::default()
+    };
+    said.extend(shown(&Limits { max_repetitions: options.raised.max_repetitions, ..taken }));
 }
 
 /// What [`Settings`] limit a run to without a person.
 pub(crate) const HEADLESS_MODEL_CALLS: u64 = 500;
 pub(crate) const HEADLESS_TOOL_CALLS: u64 = 2_000;
+pub(crate) const HEADLESS_FAILURES_IN_ROW: u32 = 30;
+pub(crate) const HEADLESS_REPETITIONS: u32 = 500;

@@ -74,6 +74,8 @@ pub(crate) struct Opened {
 pub(crate) struct Before {
     pub(crate) ledger: Ledger,
     pub(crate) conversation: Conversation,
+    /// What was said last, where no answered request holds it.
+    pub(crate) unanswered: Option<String>,
 }
 
 impl Before {
@@ -85,7 +87,8 @@ impl Before {
             _ => false,
         };
         ledger.model_calls -= u64::from(session.outstanding().iter().any(is_to_come));
-        Self { ledger, conversation: session.conversation().clone() }
+        let unanswered = session.pending_input().last().map(str::to_owned);
+        Self { ledger, conversation: session.conversation().clone(), unanswered }
     }
 }
 

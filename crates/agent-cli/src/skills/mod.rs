@@ -192,8 +192,7 @@ fn read(file: &Path, root: Option<&Path>) -> Result<(Head, Arc<str>), String> {
             read_beneath(root, inside, MAX_BYTES)
         }
         None => {
-            check_own_target(file).map_err(|error| error.to_string())?;
-            let real = file.canonicalize().map_err(|error| error.to_string())?;
+            let real = check_own_target(file).map_err(|error| error.to_string())?.ok_or("it is gone")?;
             read_beneath(Path::new("/"), real.strip_prefix("/").unwrap_or(&real), MAX_BYTES)
         }
     };

@@ -42,6 +42,7 @@ mod pty_back;
 mod pty_beside;
 mod pty_keys;
 mod pty_queue;
+mod resized;
 mod resumed;
 mod sandbox;
 mod schema;

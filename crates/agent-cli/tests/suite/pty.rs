@@ -1,6 +1,7 @@
 //! The interactive prompt on a real terminal, as `script` makes one; without `script` these tests say that they did nothing.
 
 use crate::support::{Model, Running, Scratch, Wire, eventually, lives};
+use agent_testkit::Reply;
 use agent_testkit::http::Step;
 use serde_json::json;
 use std::fs;
@@ -407,7 +408,7 @@ fn what_the_line_shows_is_what_is_sent() {
 fn what_is_typed_while_it_answers_is_not_torn() {
     let scratch = Scratch::new();
     let answer: String = (0..400).map(|number| format!("word{number} ")).collect();
-    let slow = Step::answer(agent_testkit::Reply::new().text(answer).pieces_of(9));
+    let slow = Step::answer(Reply::new().text(answer).pieces_of(9));
     let model = Model::script([slow.after(Duration::from_millis(500)), Step::text("Well.")]);
     let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
     running.wait_for("> ");
@@ -501,6 +502,32 @@ fn after_fg_it_is_as_before() {
     let said = model.requests()[0].body["messages"].to_string();
     assert!(said.contains(r"halfone\ntwo\nthree"), "{said}");
     assert_eq!(model.requests().len(), 1, "no line of it was sent alone");
+}
+
+/// What the shell writes begins a row of its own, and what comes behind `fg` does, too.
+#[test]
+fn an_answer_is_no_part_of_what_the_shell_writes_after_ctrl_z() {
+    let scratch = Scratch::new();
+    let reply =
+        Reply::new().text(format!("{} end", "word ".repeat(80))).pieces_of(5).piece_delay(Duration::from_millis(100));
+    let model = Model::script([Step::answer(reply)]);
+    let agent = format!("{} {}", env!("CARGO_BIN_EXE_agent"), model.flags(Wire::Anthropic).join(" "));
+    let Some(mut running) = program_on_terminal(&scratch, "exec bash --norc --noprofile -i") else { return };
+    running.write(&format!("PS1='shell''$ '; {agent}\r"));
+    running.wait_for_screen(|screen| screen.contains("\n>\n"));
+    running.write("go\r");
+    running.wait_for_screen(|screen| screen.contains("\nword word"));
+    running.write("\x1a");
+    running.wait_for_screen(|screen| screen.contains("Stopped") && screen.trim_end().ends_with("shell$"));
+    let screen = running.screen();
+    let row = screen.lines().find(|row| row.contains("Stopped")).unwrap();
+    assert!(!row.contains("word"), "{screen}");
+    running.write("fg\r");
+    at_rest_after(&running, "end");
+    running.write("\x04");
+    running.wait_for_screen(|screen| screen.trim_end().ends_with("shell$"));
+    running.write("exit\r");
+    running.end();
 }
 
 #[test]

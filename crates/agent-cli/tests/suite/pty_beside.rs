@@ -1,7 +1,7 @@
 //! What stands beside a conversation at the prompt: commands of the person's shell, files that a message names, commands in the background,
 //! a model that repeats itself.
 
-use crate::pty::{at_rest_after, on_terminal};
+use crate::pty::{at_rest_after, command_on_terminal, on_terminal};
 use crate::support::{Model, Scratch, eventually, lives};
 use agent_testkit::http::Step;
 use serde_json::json;
@@ -122,6 +122,15 @@ fn a_model_that_repeats_itself_is_warned_and_then_stopped() {
     assert_eq!(model.requests().len(), 18, "the work goes on without a message, and the count begins anew");
     running.write("\x04");
     running.end();
+    // What was raised holds on.
+    let Some(mut running) = command_on_terminal(&scratch, "resume --api-key-env -") else { return };
+    running.wait_for("repetitions of a call 12");
+    running.wait_for_screen(|screen| screen.contains("\n>\n"));
+    running.write("again\r");
+    running.wait_for_screen(|screen| screen.contains("times in a row (limit 12)") && screen.ends_with("main\n"));
+    assert_eq!(model.requests().len(), 30);
+    running.write("\x04");
+    running.end();
 }
 
 #[test]
@@ -158,6 +167,31 @@ fn what_is_typed_while_a_command_runs_stands_in_the_line() {
     running.write("!\r");
     at_rest_after(&running, "I see.");
     assert!(model.last_body()["messages"].to_string().contains("yes, go\\non!"), "{}", model.last_body());
+    running.write("\x04");
+    running.end().assert_code(0);
+}
+
+/// What it wrote before its end, also where something in the background holds the other end; and the draft below it.
+#[test]
+fn what_a_command_wrote_goes_whole_and_stands_above_the_draft() {
+    let scratch = Scratch::repository();
+    let model = Model::script([Step::text("I see.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    let command = "echo begun; until [ -e go ]; do sleep 0.02; done; sleep 20 & seq 1 9000; printf 'the %s' end";
+    running.write(&format!("!{command}\r"));
+    running.wait_for("\nbegun");
+    running.write("why is that?");
+    running.wait_for_screen(|screen| screen.contains("why is that?"));
+    std::fs::write(scratch.work("go"), "").unwrap();
+    running.wait_for("Tell the agent the command and its output?");
+    running.write("y");
+    running.wait_for_screen(|screen| screen.contains("\n  why is that?\n"));
+    running.write("\r");
+    at_rest_after(&running, "I see.");
+    let said = last(&model);
+    let numbers: String = (1..=9_000).map(|number| format!("{number}\\n")).collect();
+    assert!(said.contains(&format!("begun\\n{numbers}the end\\nwhy is that?")), "{said}");
     running.write("\x04");
     running.end().assert_code(0);
 }

@@ -153,3 +153,60 @@ fn a_session_is_chosen_from_a_list() {
     running.write("\x1b");
     running.end().assert_code(0);
 }
+
+/// Neither from the list nor by its id; and a session that cannot be opened leads back to the one before.
+#[test]
+fn a_session_that_cannot_be_had_is_not_gone_to() {
+    let scratch = Scratch::new();
+    let model = Model::always(Step::text("Well."));
+    for id in ["pears", "plums"] {
+        ran(&scratch, &model, id, &[]);
+    }
+    let Some(mut other) = command_on_terminal(&scratch, "resume pears --api-key-env -") else { return };
+    other.wait_for("session pears");
+    let Some(mut running) = on_terminal(&scratch, &model, "--session-id here") else { return };
+    running.wait_for("session here");
+    running.write("hello\r");
+    at_rest_after(&running, "Well.");
+    running.write("/resume pears\r");
+    running.wait_for("the session pears is in use");
+    running.write("/resume\r");
+    running.wait_for_screen(|screen| screen.contains("(in use) about pears") && screen.contains("  about plums"));
+    running.write("pears\r");
+    running.wait_for_screen(|screen| screen.matches("the session pears is in use").count() == 2);
+    let plums = scratch.journals().into_iter().find(|path| path.ends_with("plums.jsonl")).unwrap();
+    std::fs::write(&plums, "{\"no\": \"journal\"}\n").unwrap();
+    running.write("/resume plums\r");
+    running.wait_for("back in the session before: ");
+    running.wait_for_screen(|screen| screen.contains("agent: Well.") && screen.contains("\n>\n"));
+    running.write("still here\r");
+    model.wait_for_requests(4);
+    running.wait_for_screen(|screen| screen.contains("> still here") && !screen.contains("working"));
+    let sent = model.last_body()["messages"].to_string();
+    assert!(sent.contains("hello") && sent.contains("still here"), "{sent}");
+    running.write("/quit\r");
+    running.end().assert_code(0);
+    other.write("/quit\r");
+    other.end().assert_code(0);
+}
+
+/// What was said and not answered is newer than the last answer.
+#[test]
+fn the_last_words_before_a_kill_are_shown_last() {
+    let scratch = Scratch::new();
+    let model = Model::script([Step::text("To the first."), Step::hang(), Step::hang()]);
+    let Some(mut running) = on_terminal(&scratch, &model, "--session-id one") else { return };
+    running.wait_for("> ");
+    running.write("first\r");
+    at_rest_after(&running, "To the first.");
+    running.write("the second\r");
+    model.wait_for_requests(2);
+    running.signal("KILL");
+    drop(running);
+    let Some(mut running) = command_on_terminal(&scratch, "resume one --api-key-env -") else { return };
+    running.wait_for_screen(|screen| screen.contains("\nagent: To the first.\nyou: the second\n"));
+    running.write("\x1b");
+    running.wait_for("stopped");
+    running.write("/quit\r");
+    running.end().assert_code(0);
+}

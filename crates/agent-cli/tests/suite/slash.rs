@@ -303,7 +303,8 @@ fn a_summary_keeps_what_is_named() {
     let asked = model.last_body()["messages"].to_string();
     assert!(asked.contains("Summarise") && asked.contains("Keep in detail"), "{asked}");
     assert!(asked.contains("\\nthe names of the pears\""), "{asked}");
-    running.wait_for_screen(|screen| screen.contains("> ") && !screen.contains("working"));
+    // What it used counts at once.
+    running.wait_for_screen(|screen| screen.contains("200 in, 40 out") && !screen.contains("working"));
     running.write("next\r");
     at_rest_after(&running, "To the next.");
     let sent = model.last_body()["messages"].to_string();

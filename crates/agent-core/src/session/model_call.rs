@@ -260,9 +260,8 @@ impl Session {
         response: &LlmResponse,
         cost_nano_usd: Option<u64>,
     ) -> Option<Cause> {
-        // The provider counted what was there before; what is left is estimated from it, so that the two can be compared.
         let before_tokens = self.context_estimate();
-        let saved_tokens = self.conversation.bytes().saturating_sub(shorter.bytes()) / 4;
+        let after_tokens = self.context.shrunk(before_tokens, self.conversation.bytes(), shorter.bytes());
         self.conversation = shorter;
         self.forget_instructions();
         self.context.forget();
@@ -270,7 +269,7 @@ impl Session {
         let cause = self.end_summary(true);
         self.summarised = Some(Box::new(Summarised {
             before_tokens,
-            after_tokens: before_tokens.saturating_sub(saved_tokens),
+            after_tokens,
             model: self.author(response),
             cost_nano_usd,
             is_requested: cause == Some(Cause::Requested),

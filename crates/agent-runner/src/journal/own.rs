@@ -38,16 +38,16 @@ pub fn check_own(path: &Path) -> Result<(), NotOwn> {
     foreign(path, &found).map_or(Ok(()), |(found, remedy)| wrong(found, remedy))
 }
 
-/// The same of what a link leads to. The system's administrator may have put it there.
+/// The same of what a link leads to. The system's administrator may have put it there. Returns its path without links, if it is there.
 ///
 /// # Errors
 /// [`NotOwn`] with what can be done.
-pub fn check_own_target(path: &Path) -> Result<(), NotOwn> {
-    let Ok(real) = path.canonicalize() else { return Ok(()) };
-    let Ok(found) = real.symlink_metadata() else { return Ok(()) };
+pub fn check_own_target(path: &Path) -> Result<Option<PathBuf>, NotOwn> {
+    let Ok(real) = path.canonicalize() else { return Ok(None) };
+    let Ok(found) = real.symlink_metadata() else { return Ok(None) };
     match foreign(&real, &found).filter(|_| !is_of_administrator(&found)) {
         Some((found, remedy)) => Err(NotOwn { path: real, found, remedy }),
-        None => Ok(()),
+        None => Ok(Some(real)),
     }
 }
 

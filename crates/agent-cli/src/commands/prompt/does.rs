@@ -152,7 +152,9 @@ pub(super) fn more(screen: &mut Screen, _: &str) -> bool {
         screen.view.tell("no limit is set, so there is none to raise");
         return false;
     }
-    screen.raises = next_raise(&screen.limits, screen.raises, &screen.used);
+    let needed = screen.reached.as_ref().map(|reached| (reached.kind, reached.spent));
+    screen.raises = next_raise(&screen.limits, screen.raises, &screen.used, needed);
+
     // What the limit cut short goes on, and may end well.
     screen.turns = Turns::default();
     let raised = raised(&screen.limits, screen.raises);

@@ -42,14 +42,15 @@ pub(super) fn resume(screen: &mut Screen, argument: &str) -> bool {
 impl Screen {
     fn choose_session(&mut self) -> Result<(), Failure> {
         let mut sessions = sessions_to_choose(&store(&self.directory)?)?;
-        sessions.retain(|(id, _)| *id != self.id);
+        sessions.retain(|session| session.id != self.id);
         if sessions.is_empty() {
             self.view.tell("there is no other session here");
             return Ok(());
         }
-        let chooser = Chooser::new("Session", sessions.iter().map(|(_, shown)| shown), 0);
+        let chooser = Chooser::new("Session", sessions.iter().map(|session| &session.shown), 0);
         let is_open = self.choose(chooser, move |screen, at| {
-            screen.next = sessions.into_iter().nth(at).map(|(id, _)| Next::Other(id));
+            let chosen = sessions.get(at).map_or(Ok(()), |session| screen.go_to(&session.id));
+            chosen.unwrap_or_else(|failure| screen.view.error(&failure.to_string()));
             false
         });
         if !is_open {
@@ -58,10 +59,15 @@ impl Screen {
         Ok(())
     }
 
+    /// Leaves this session for another one, unless that is in use.
     fn go_to(&mut self, start: &str) -> Result<(), Failure> {
-        let id = store(&self.directory)?.id_of(start).map_err(|error| failed(&error))?;
+        let store = store(&self.directory)?;
+        let id = store.id_of(start).map_err(|error| failed(&error))?;
         if id == self.id {
             self.view.tell("this is that session");
+        } else if store.is_in_use(&id).map_err(|error| failed(&error))? {
+            self.view
+                .tell(&format!("the session {} is in use: leave it where it is open, then resume it", inline(&id)));
         } else {
             self.next = Some(Next::Other(id));
         }

@@ -30,7 +30,7 @@ use crate::screen::view::{Level, View, lost};
 use crate::session::limits::next_notice;
 use crate::session::pictured::Attaching;
 use agent_core::agent::{Doing, Rejected, Turns};
-use agent_core::budget::{Ledger, Limits, Usd};
+use agent_core::budget::{Ledger, LimitReached, Limits, Usd};
 use agent_core::conversation::CallId;
 use agent_core::lifecycle;
 use agent_core::lifecycle::Commitment;
@@ -79,6 +79,8 @@ struct Screen {
     /// What the person allowed at the start, and how often as much again.
     limits: Limits,
     raises: u64,
+    /// The limit that stands in the way of another model call.
+    reached: Option<LimitReached>,
     /// What the session has used.
     used: Ledger,
     /// What the turns came to: nobody but the exit code tells a script.
@@ -138,6 +140,7 @@ impl Screen {
             asked_by_hook: BTreeSet::new(),
             limits,
             raises: 0,
+            reached: None,
             used: *before,
             turns: Turns::default(),
             had_unusable_line: false,
@@ -273,7 +276,8 @@ impl Screen {
                 self.used = *ledger;
                 self.spent(ledger.cost_nano_usd);
             }
-            Notice::Prompt { outcome, is_new, .. } => {
+            Notice::Prompt { outcome, is_new, limit, ledger } => {
+                (self.reached, self.used) = (limit.clone(), *ledger);
                 self.repository.turn_ended();
                 self.look_at_branch();
                 if self.is_stopping() {

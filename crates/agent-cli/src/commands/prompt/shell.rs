@@ -56,9 +56,14 @@ impl Screen {
         let choices = [('y', "yes, it then stands in the line".to_owned()), ('n', "no".to_owned())];
         let chooser = Chooser::by_letter("Tell the agent the command and its output?", choices, 1);
         self.choose(chooser, move |screen, at| {
-            if let Some(desk) = screen.desk.as_mut().filter(|_| at == 0) {
+            match screen.desk.as_mut().filter(|_| at == 0) {
+                // What was typed meanwhile stays a row of its own, below.
+                Some(desk) if !desk.editor.line().is_empty() => {
+                    desk.editor.give_back(&[text.trim_end_matches('\n').to_owned()]);
+                }
                 // As pasted: a long one is folded. What then is the line's is not asked for.
-                let _ = desk.editor.input(&Input::Paste(text));
+                Some(desk) => drop(desk.editor.input(&Input::Paste(text))),
+                None => {}
             }
             false
         });

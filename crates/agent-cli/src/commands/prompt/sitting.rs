@@ -25,6 +25,7 @@ use crate::session::apart::{self, opened, settings, unless_signalled};
 use crate::session::limits::Raise;
 use crate::session::own::own;
 use crate::session::setup::Opened;
+use agent_core::budget::Limits;
 use agent_runner::{End, Runner};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -36,7 +37,7 @@ pub(crate) async fn run(options: Options, verification: &Verification, first: Op
     }
     let mut signals = signals::listen()?;
     let first = first.map(|first| first.trim().to_owned());
-    let mut sitting = Sitting { options, first, draft: None, desk: None, keyboard: None };
+    let mut sitting = Sitting { options, back: None, first, draft: None, desk: None, keyboard: None };
     loop {
         if let Left::Program(code) = sitting.session(verification, &mut signals).await? {
             return Ok(code);
@@ -73,6 +74,8 @@ enum Left {
 
 struct Sitting {
     options: Options,
+    /// Those of the session that was left, to which a person comes back where the next one cannot be had.
+    back: Option<Options>,
     /// What is sent first, and what stands in the line then.
     first: Option<String>,
     draft: Option<String>,
@@ -96,7 +99,9 @@ impl Sitting {
             let (opened, settings) = opened(settings, &options, chosen, Some(approver), bound).await?;
             Ok((opened, settings, options))
         };
-        let (opened, settings, options) = unless_signalled(signals, begin).await?;
+        // A signal ends the program, another failure only the way there.
+        let begun: Result<_, Failure> = unless_signalled(signals, async { Ok(begin.await) }).await?;
+        let Some((opened, settings, options)) = self.or_back(begun)? else { return Ok(Left::Session) };
         // What begins with this session's records, or after it, is used as it was.
         self.options.clone_from(&options);
         let (mut screen, runner, mut notices) = self.shown(opened, &Arc::new(settings));
@@ -148,6 +153,18 @@ impl Sitting {
         Ok(Left::Session)
     }
 
+    /// What was begun. Where that failed on the way from another session, nothing: that one is next again.
+    fn or_back<T>(&mut self, begun: Result<T, Failure>) -> Result<Option<T>, Failure> {
+        match (begun, self.back.take()) {
+            (Err(failure), Some(back)) => {
+                terminal::say(&format!("agent: back in the session before: {failure}"));
+                self.options = back;
+                Ok(None)
+            }
+            (begun, _) => begun.map(Some),
+        }
+    }
+
     /// Shows what session this is and where it stands.
     fn shown(&mut self, opened: Opened, settings: &Arc<Settings>) -> (Screen, Runner, agent_runner::Notices) {
         let Opened {
@@ -190,7 +207,7 @@ impl Sitting {
         }
         screen.view.tell(&inline(&format!("{} in {} · session {id}", model.id, settings.directory.display())));
         screen.view.tell("Ctrl-C stops the turn, Ctrl-C twice quits; /help for more");
-        screen.view.recap(&before.conversation);
+        screen.view.recap(&before.conversation, before.unanswered.as_deref());
         if let Some(left) = &unfinished {
             screen.view.tell(&going_on(left));
         }
@@ -249,6 +266,13 @@ impl Sitting {
         };
         // What was written so far stands before what is said of the next one.
         terminal::told().await;
+        self.back = (!screen.id.is_empty()).then(|| Options {
+            must_exist: true,
+            session_id: Some(screen.id.clone()),
+            continue_newest: false,
+            fork_session: false,
+            ..self.options.clone()
+        });
         let options = match is_another {
             true => as_it_was_used(&self.options),
             false => Options {
@@ -263,6 +287,7 @@ impl Sitting {
             session_id: next_id,
             continue_newest: false,
             fork_session: false,
+            raised: Limits::default(),
             ..options
         };
         Ok(())

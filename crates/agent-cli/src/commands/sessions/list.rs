@@ -109,15 +109,24 @@ impl Listed {
     }
 }
 
-/// Sessions that can be resumed, each with a line that shows it, the newest first.
-pub(crate) fn sessions_to_choose(store: &SessionStore) -> Result<Vec<(String, String)>, Failure> {
+/// A session that can be chosen.
+pub(crate) struct Choosable {
+    pub(crate) id: String,
+    /// The line that shows it, which also says whether it is in use.
+    pub(crate) shown: String,
+}
+
+/// Sessions that can be resumed, the newest first.
+pub(crate) fn sessions_to_choose(store: &SessionStore) -> Result<Vec<Choosable>, Failure> {
     let newest = store.newest_said(MOST_TO_CHOOSE, false).map_err(|error| failed(&error))?;
-    let shown = newest.sessions.into_iter().filter_map(|(session, said)| {
+    let choosable = newest.sessions.into_iter().filter_map(|(session, said)| {
         let Said::Words(words) = said else { return None };
         let shown = shown(store.name(&session.id).as_deref(), &words);
-        Some((session.id, format!("{:>8}  {shown}", age(session.modified))))
+        // One of which the system does not say it is said when it is opened.
+        let in_use = if store.is_in_use(&session.id).unwrap_or(false) { "(in use) " } else { "" };
+        Some(Choosable { shown: format!("{:>8}  {in_use}{shown}", age(session.modified)), id: session.id })
     });
-    Ok(shown.collect())
+    Ok(choosable.collect())
 }
 
 /// By what a person knows a session: its name and its first words.

@@ -118,11 +118,11 @@ pub(crate) fn picked(directory: Option<&Path>) -> Result<Picked, Failure> {
     if sessions.len() < 2 {
         return Ok(Picked::Newest);
     }
-    let chooser = Chooser::new("Resume", sessions.iter().map(|(_, shown)| shown), 0);
+    let chooser = Chooser::new("Resume", sessions.iter().map(|session| &session.shown), 0);
     let at = choose::ask(chooser, Style::for_stderr().is_on())
         .map_err(|error| Failure::internal(format!("cannot read the choice: {error}")))?;
     let session = at.and_then(|at| sessions.into_iter().nth(at));
-    Ok(session.map_or(Picked::None, |(id, _)| Picked::Session(id)))
+    Ok(session.map_or(Picked::None, |session| Picked::Session(session.id)))
 }
 
 /// Gives a session a name, or takes it away.

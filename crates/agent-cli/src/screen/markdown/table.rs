@@ -36,6 +36,7 @@ pub(super) fn laid_out(rows: &[String], columns: usize) -> Table {
     if widths.iter().sum::<usize>() + 3 * count.saturating_sub(1) > columns {
         return Table::Entries(entries(cells, &divided));
     }
+    let sides: Vec<Side> = cells.get(1).into_iter().flatten().map(Side::of).collect();
     let rows = cells
         .into_iter()
         .zip(divided)
@@ -45,7 +46,7 @@ pub(super) fn laid_out(rows: &[String], columns: usize) -> Table {
                 let lines: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
                 vec![Span { text: lines.join("─┼─"), look: Look::Dim }]
             }
-            false => beside(row, &widths, number == 0),
+            false => beside(row, &widths, &sides, number == 0),
         })
         .collect();
     Table::Rows(rows)
@@ -61,16 +62,24 @@ fn entries(cells: Vec<Vec<Cell>>, divided: &[bool]) -> Vec<Vec<(String, Vec<Span
     rows.map(entry).collect()
 }
 
-fn beside(row: Vec<Cell>, widths: &[usize], is_head: bool) -> Vec<Span> {
+fn beside(row: Vec<Cell>, widths: &[usize], sides: &[Side], is_head: bool) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut row = row.into_iter();
     for (column, width) in widths.iter().enumerate() {
         let cell = row.next().unwrap_or_default();
         let is_last = column + 1 == widths.len();
-        let blanks = if is_last { 0 } else { width.saturating_sub(cell.width()) };
+        let free = width.saturating_sub(cell.width());
+        let before = match sides.get(column) {
+            Some(Side::Right) => free,
+            Some(Side::Middle) => free / 2,
+            Some(Side::Left) | None => 0,
+        };
+        // Nothing is written behind the last one.
+        let blanks = if is_last { 0 } else { free - before };
         if column > 0 {
             spans.push(Span { text: String::from(" │ "), look: Look::Dim });
         }
+        spans.push(Span { text: " ".repeat(before), look: Look::Plain });
         spans.extend(cell.0.into_iter().map(|span| match span.look {
             Look::Plain if is_head => Span { look: Look::Bold, ..span },
             _ => span,
@@ -78,6 +87,25 @@ fn beside(row: Vec<Cell>, widths: &[usize], is_head: bool) -> Vec<Span> {
         spans.push(Span { text: " ".repeat(blanks), look: Look::Plain });
     }
     spans
+}
+
+/// On which side of its column a cell stands, as the row of dashes says with colons.
+#[derive(Clone, Copy, Debug)]
+enum Side {
+    Left,
+    Middle,
+    Right,
+}
+
+impl Side {
+    fn of(dashes: &Cell) -> Self {
+        let text = dashes.text();
+        match (text.starts_with(':'), text.ends_with(':')) {
+            (true, true) => Self::Middle,
+            (false, true) => Self::Right,
+            (true | false, false) => Self::Left,
+        }
+    }
 }
 
 #[derive(Debug, Default)]

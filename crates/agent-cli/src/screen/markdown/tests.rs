@@ -102,6 +102,9 @@ fn rows_end_at_words_and_lists_hang() {
 fn a_table_stands_side_by_side_or_as_entries() {
     let table = "| a | long name |\n|---|:--|\n| `x|y` | 1 |\n\nend";
     assert_eq!(plain(table, 80, 5), "a   │ long name\n────┼──────────\nx|y │ 1\n\nend\n");
+    let numbers = "| n | right | middle |\n|:--|--:|:-:|\n| a | 1 | x |\n| b | 1,000 | y |\n\nend";
+    let shown = "n │ right │ middle\n──┼───────┼───────\na │     1 │   x\nb │ 1,000 │   y\n\nend\n";
+    assert_eq!(plain(numbers, 80, 5), shown);
     assert_eq!(plain(table, 12, 5), "a: x|y\nlong name:\n1\n\nend\n");
     let table = "| name | what it does |\n|---|---|\n| a | reads the whole file |\n| b | writes |";
     assert_eq!(

@@ -2,12 +2,17 @@
 //! above them.
 //!
 //! 1. A finished line is never written again: only the live rows are erased, and no sequence here clears a screen or its scrollback.
-//! 2. A line that has no end yet goes on where it stopped: the terminal itself keeps that place (DECSC), so nothing depends on how wide it
-//!    takes a letter to be. After a resize it has forgotten, and the place is worked out.
-//! 3. A drawing that the terminal has not been sent yet is left out when the next one of its kind follows.
-//! 4. Plain text makes room for itself above the rows, which are pushed down and not sent again: text that streams costs little more than
+//! 2. The terminal may be resized at any time, and what is on its way was made for its old size. So no place is named that a new layout
+//!    moves: the cursor goes up only over rows that are drawn here, each counted once however the terminal breaks it, and goes down by line
+//!    feeds, which no bottom of a screen stops. Remains of the rows may stay above; a finished line is never written over. Text that the
+//!    terminal breaks in another place than was thought runs into the rows, which it joins to finished lines when it becomes wider. So
+//!    after a resize a row stays free between both, and for a while the rows are erased before a text.
+//! 3. A line that has no end yet goes on where it stopped. What a terminal may take to be wider than it seems is written again from its
+//!    start. After a resize the line goes on in a new row.
+//! 4. A drawing that the terminal has not been sent yet is left out when the next one of its kind follows.
+//! 5. Plain text makes room for itself above the rows, which are pushed down and not sent again: text that streams costs little more than
 //!    its own bytes. What is no ASCII may be wider than it seems, so the rows are drawn anew after it.
-//! 5. Where only a clock or a spinner has moved, only that is written.
+//! 6. Where only a clock or a spinner has moved, only that is written.
 
 mod patch;
 
@@ -16,6 +21,7 @@ use super::{escaped, is_on_terminal};
 use std::borrow::Cow;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -60,6 +66,13 @@ pub(super) struct Live {
     is_drawn: bool,
     /// Columns of the line above that has no end yet.
     open: usize,
+    /// That line as it was written; empty where the terminal broke it.
+    row: String,
+    /// Whether its row was left when the terminal was resized: a line end or a blank that comes next is that one.
+    is_cut: bool,
+    /// Whether a text was written above since the rows were drawn for another size, and when that was.
+    is_written: bool,
+    resized: Option<Instant>,
     /// The last letter of a line that fills its row: where the cursor stands behind it, terminals disagree.
     held: String,
     /// What is written while another program has the terminal.
@@ -72,13 +85,15 @@ impl Live {
         // What is held goes before the text, and may be no plain letter.
         let can_push = self.is_drawn
             && size == self.size
+            && self.is_calm()
             && self.region.height() > 0
             && is_plain(&self.held)
             && is_plain(&unstyled(text));
         let before = self.open;
-        let goto = self.goto();
-        let erase = if can_push { String::new() } else { self.erase(size) };
-        let text = self.above(text, size.0);
+        let (goto, end) = (self.goto(), self.end_of_row(size.0));
+        let (erase, row_end) = if can_push { Default::default() } else { self.erase(size) };
+        self.is_written |= !text.is_empty();
+        let text = self.above(row_end, text, size.0);
         let pushed = if can_push {
             rows_of(&unstyled(&text), before, size.0).saturating_sub(usize::from(before > 0))
         } else {
@@ -87,52 +102,80 @@ impl Live {
         if !can_push {
             Update { before: erase, text, after: self.draw(size), is_whole: true }
         } else if self.region.height() + pushed < size.1 {
-            Update {
-                before: goto,
-                text: self.room(pushed, before, size.0) + &text,
-                after: self.back(),
-                is_whole: false,
-            }
+            let text = self.room(pushed, before, &end) + &text;
+            let before = if pushed == 0 { goto + &end } else { goto };
+            Update { before, text, after: self.back(), is_whole: false }
         } else {
             // More than a screen: the rows would scroll away.
             self.is_drawn = false;
-            Update { before: format!("{BEGIN}{goto}\x1b[J"), text, after: self.draw(size), is_whole: true }
+            Update { before: format!("{BEGIN}{goto}{end}\x1b[J"), text, after: self.draw(size), is_whole: true }
         }
     }
 
-    /// From the cursor in the rows to the place where the text above them ends.
-    fn goto(&self) -> String {
-        if self.open > 0 { String::from(RESTORE) } else { format!("\r{}", up(self.region.cursor.0)) }
+    /// Whether no other resize may be on its way.
+    fn is_calm(&self) -> bool {
+        self.resized.is_none_or(|resized| resized.elapsed() > CALM)
     }
 
-    /// Pushes the rows down by so many, from that place and back to it. At the bottom of the screen what is above scrolls up instead.
-    fn room(&self, rows: usize, open: usize, columns: usize) -> String {
+    /// What has to be written so that these rows stand there.
+    fn drawn(&mut self, region: Region, size: (usize, usize)) -> Update {
+        let (before, row_end) = self.erase(size);
+        let text = self.above(row_end, "", size.0);
+        self.region = region;
+        Update { before, text, after: self.draw(size), is_whole: true }
+    }
+
+    /// From the cursor in the rows to the row above them that has no end yet, or to the first of them.
+    fn goto(&self) -> String {
+        let (row, column) = self.region.cursor;
+        format!("{}{}", left(column), up(row + usize::from(self.open > 0)))
+    }
+
+    /// From anywhere in the row that has no end yet to its end. Where it is plain its last letter is written again: in a terminal that has
+    /// become narrower meanwhile, the column may be that letter's. After a resize all of it is: the column may be any.
+    fn end_of_row(&self, columns: usize) -> String {
+        let column = self.open % columns;
+        match last_letter(&self.row) {
+            _ if self.open == 0 => String::new(),
+            None => format!("\x1b[{}G", column + 1),
+            Some(letter) if self.is_calm() && is_plain(&unstyled(&self.row)) => format!("\x1b[{column}G{letter}"),
+            Some(_) => format!("\x1b[G{}", self.row),
+        }
+    }
+
+    /// Pushes the rows down by so many, from where the text goes on and back to it. At the bottom of the screen what is above scrolls up
+    /// instead.
+    fn room(&self, rows: usize, open: usize, end: &str) -> String {
         if rows == 0 {
             return String::new();
         }
-        let last = self.region.height() - usize::from(open == 0);
-        let insert = format!("{}{}", "\x0b".repeat(rows), up(last + rows - usize::from(open > 0)));
-        let back = if open > 0 { format!("\x1b[A\x1b[{}G", open % columns + 1) } else { String::from("\r") };
-        format!("{}{insert}\x1b[{rows}L{back}", down(last))
+        let is_open = usize::from(open > 0);
+        let to_last = self.region.height() - 1 + is_open + rows;
+        let back = if open > 0 { up(1) + end } else { String::from("\r") };
+        format!("{}{}\x1b[{rows}L{back}", down(to_last), up(to_last - is_open))
     }
 
     /// From the end of the text to the cursor in the rows, which are as they were.
     fn back(&self) -> String {
         let (row, column) = self.region.cursor;
-        let (save, rows) = if self.open > 0 { (SAVE, row + 1) } else { ("", row) };
-        format!("{save}{}\x1b[{}G", down(rows), column + 1)
+        format!("{}\x1b[{}G", down(row + usize::from(self.open > 0)), column + 1)
     }
 
-    /// The text as it can be written now.
-    fn above(&mut self, text: &str, columns: usize) -> String {
-        let mut text = std::mem::take(&mut self.held) + text;
+    /// The text as it can be written now, behind the end of a row.
+    fn above(&mut self, row_end: &str, text: &str, columns: usize) -> String {
+        let is_cut = self.is_cut && !text.is_empty() && std::mem::take(&mut self.is_cut) && self.held.is_empty();
+        let text = if is_cut { text.strip_prefix(['\n', ' ']).unwrap_or(text) } else { text };
+        let mut text = format!("{row_end}{}{text}", std::mem::take(&mut self.held));
         let last = match text.rsplit_once('\n') {
             Some((_, last)) => {
                 self.open = 0;
+                self.row.clear();
                 last
             }
             None => &text,
         };
+        let is_broken = self.open > 0 && self.row.is_empty();
+        self.row.push_str(last);
         let last = &*unstyled(last);
         let mut width = self.open;
         for letter in last.graphemes(true) {
@@ -151,33 +194,32 @@ impl Live {
                 .graphemes(true)
                 .fold(self.open, |width, letter| advanced(width, letter, columns));
             text.truncate(text.len() - self.held.len());
+            self.row.truncate(self.row.len() - self.held.len());
         } else {
             self.open = width;
+        }
+        if is_broken || self.open >= columns {
+            self.row.clear();
         }
         text
     }
 
-    /// Back to the place where what was written above ends, with nothing below it.
-    fn erase(&mut self, size: (usize, usize)) -> String {
+    /// Back to the place where what was written above ends, with nothing below it. And what is written there first: after a resize, the
+    /// end of a row, which leaves one free or ends one that was open. It stays where the drawing is taken back that this undoes.
+    fn erase(&mut self, size: (usize, usize)) -> (String, &'static str) {
         if !std::mem::take(&mut self.is_drawn) {
-            return String::new();
+            return Default::default();
         }
-        let mut out = String::from(BEGIN);
-        let columns = size.0;
         if size == self.size {
-            out.push_str(&self.goto());
-        } else {
-            // The terminal has laid the rows out anew for its width, and the cursor with them.
-            let (row, column) = self.region.cursor;
-            let above: usize = self.region.rows.iter().take(row).map(|row| row.width().max(1).div_ceil(columns)).sum();
-            out.push_str(&format!("\r{}", up(above + column / columns)));
-            let at = self.open % columns;
-            if at > 0 {
-                out.push_str(&format!("\x1b[J\x1b[A\x1b[{}G", at + 1));
-            }
+            return (format!("{BEGIN}{}{}\x1b[J", self.goto(), self.end_of_row(size.0)), "");
         }
-        out.push_str("\x1b[J");
-        out
+        // Where the end of an open line is now depends on the terminal.
+        self.is_cut |= self.open > 0;
+        self.open = 0;
+        self.row.clear();
+        self.resized = Some(Instant::now());
+        let row_end = if std::mem::take(&mut self.is_written) { "\n" } else { "" };
+        (format!("{BEGIN}{}\x1b[J", self.goto()), row_end)
     }
 
     fn draw(&mut self, size: (usize, usize)) -> String {
@@ -187,9 +229,7 @@ impl Live {
         }
         let mut out = String::from(BEGIN);
         if self.open > 0 {
-            // Room is made without leaving the column, so that the place which is kept does not scroll away.
-            out.push_str(&"\x0b".repeat(height));
-            out.push_str(&format!("{}{SAVE}\r\n", up(height)));
+            out.push_str("\r\n");
         }
         // A letter that is wider than it should be must not begin a row.
         out.push_str("\x1b[?7l");
@@ -260,18 +300,16 @@ pub(crate) fn show(region: Region) {
         let _ = queue::write(Kind::Aside, &patch);
         return;
     }
-    let before = live.erase(size);
-    live.region = region;
-    let after = live.draw(size);
-    let _ = queue::write_live(Kind::Aside, &Update { before, after, is_whole: true, ..Update::default() });
+    let update = live.drawn(region, size);
+    let _ = queue::write_live(Kind::Aside, &update);
 }
 
 /// Shows none any more, and leaves the cursor where a line can begin.
 pub(super) fn end() {
     let taken = lock().take();
     if let Some(mut live) = taken {
-        let before = live.erase(size());
-        let text = std::mem::take(&mut live.held) + END;
+        let (before, row_end) = live.erase(size());
+        let text = live.above(row_end, "", size().0) + &std::mem::take(&mut live.held) + END;
         let _ = queue::write_live(Kind::Aside, &Update { before, text, is_whole: true, ..Update::default() });
         for (kind, text) in live.kept.into_iter().flatten() {
             let _ = queue::write(kind, &text);
@@ -282,8 +320,11 @@ pub(super) fn end() {
 /// Another program has the terminal: nothing is shown there, and what is written waits.
 pub(super) fn put_away() {
     if let Some(live) = lock().as_mut().filter(|live| live.kept.is_none()) {
-        let before = live.erase(size());
-        let text = END.to_owned();
+        let (before, row_end) = live.erase(size());
+        let mut text = live.above(row_end, "", size().0) + END;
+        // What the other program writes is no part of that line.
+        live.is_cut |= live.open > 0;
+        text.push_str(if live.open > 0 { "\r\n" } else { "" });
         let _ = queue::write_live(Kind::Aside, &Update { before, text, is_whole: true, ..Update::default() });
         live.region = Region::default();
         live.kept = Some(Vec::new());
@@ -295,6 +336,7 @@ pub(super) fn bring_back() {
     let mut kept = Vec::new();
     if let Some(live) = lock().as_mut() {
         (live.is_drawn, live.open) = (false, 0);
+        live.row.clear();
         kept = live.kept.take().unwrap_or_default();
     }
     for (kind, text) in kept {
@@ -339,6 +381,13 @@ fn unstyled(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The last letter of a row as it was written, with its style.
+fn last_letter(row: &str) -> Option<String> {
+    let Some((styled, "0m")) = row.rsplit_once("\x1b[") else { return row.chars().next_back().map(String::from) };
+    let (style, text) = styled.rsplit_once("\x1b[")?.1.split_once('m')?;
+    text.chars().next_back().map(|letter| format!("\x1b[{style}m{letter}\x1b[0m"))
+}
+
 /// Whether every terminal takes it to be as wide as it is long.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte == b'\n' || matches!(byte, b' '..=b'~'))
@@ -355,8 +404,14 @@ fn rows_of(text: &str, open: usize, columns: usize) -> usize {
     rows_of_first + rest - usize::from(ends_empty)
 }
 
+/// In the same column. At the bottom what is above scrolls up, so that the same number of rows leads back from everywhere.
 fn down(rows: usize) -> String {
-    if rows == 0 { String::new() } else { format!("\x1b[{rows}B") }
+    "\x0b".repeat(rows)
+}
+
+/// To the beginning of a row, also where the terminal has joined it to the one before.
+fn left(columns: usize) -> String {
+    if columns == 0 { String::new() } else { format!("\x1b[{columns}D") }
 }
 
 fn up(rows: usize) -> String {
@@ -368,8 +423,8 @@ static LIVE: Mutex<Option<Live>> = Mutex::new(None);
 /// A terminal that knows these marks shows what lies between them at once; another one ignores them.
 const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
-const SAVE: &str = "\x1b7";
-const RESTORE: &str = "\x1b8";
+/// How long after a resize another one may be on its way.
+const CALM: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests;

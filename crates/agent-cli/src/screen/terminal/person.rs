@@ -2,19 +2,22 @@
 
 use super::raw::{self, hold_keys};
 use super::{is_behind, say_meanwhile};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::io::{self, BufRead as _, BufReader, PipeReader, Read as _};
+use std::io::{self, ErrorKind, PipeReader, Read as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Runs a command in the person's shell, as the person, shows what it writes while it comes, and gives that with how it ended. It reads
-/// nothing. What it leaves behind in the background is not waited for. The terminal sends Ctrl-C to it; with the second one it is killed,
-/// with all that it started. What is typed meanwhile is kept for the line, where one is edited (`is_edited`).
+/// nothing. All that it had written when it ended is shown; what it leaves behind in the background is not waited for. The terminal sends
+/// Ctrl-C to it; with the second one it is killed, with all that it started. What is typed meanwhile is kept for the line, where one is
+/// edited (`is_edited`).
 ///
 /// # Errors
 /// It cannot be started.
@@ -33,8 +36,8 @@ pub(crate) fn run_for_person(
     let mut running = child.spawn()?;
     // It holds the other ends of the pipe.
     drop(child);
-    let lines = lines_of(reader);
-    let (mut written, mut ended) = (String::new(), None);
+    let mut output = Output::of(reader)?;
+    let (mut written, mut left) = (String::new(), None);
     let mut pressed: Option<(Instant, &str)> = None;
     loop {
         // What nobody reads yet is not piled up: the command waits, and Ctrl-C still counts.
@@ -43,7 +46,7 @@ pub(crate) fn run_for_person(
             continue;
         }
         let presses = interrupts.load(Ordering::Relaxed);
-        if presses >= TO_KILL && ended.is_none() {
+        if presses >= TO_KILL && left.is_none() {
             kill_tree(running.id());
         } else if presses > 0 {
             // Most commands end at once, and then there is nothing to say.
@@ -53,17 +56,20 @@ pub(crate) fn run_for_person(
                 Some(std::mem::take(hint)).filter(|hint| !hint.is_empty()).into_iter().for_each(say_meanwhile);
             }
         }
-        match lines.recv_timeout(Duration::from_millis(50)) {
-            Ok(line) => {
-                say_meanwhile(&line);
-                if written.len() < MOST_WRITTEN {
-                    written.push_str(&line);
-                    written.push('\n');
-                }
+        if left.is_none() && running.try_wait()?.is_some() {
+            left = Some(output.waiting()?);
+        }
+        let is_closed = output.read(&mut left)?;
+        let is_last = is_closed || left == Some(0);
+        while let Some(line) = output.next_line(is_last) {
+            say_meanwhile(&line);
+            if written.len() < MOST_WRITTEN {
+                written.push_str(&line);
+                written.push('\n');
             }
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) if ended.is_some() => break,
-            Err(RecvTimeoutError::Timeout) => ended = running.try_wait()?,
+        }
+        if is_last {
+            break;
         }
     }
     let status = running.wait()?;
@@ -113,27 +119,66 @@ fn children(process: u32) -> Vec<u32> {
     lists.flat_map(|list| list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
-/// The lines that come, until the other ends are closed.
-fn lines_of(reader: PipeReader) -> Receiver<String> {
-    let (sender, lines) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut reader = BufReader::new(reader);
-        let mut line = Vec::new();
-        while reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-            let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-            line.clear();
-            if sender.send(text).is_err() {
-                break;
-            }
-        }
-    });
-    lines
+/// What a command writes.
+struct Output {
+    pipe: PipeReader,
+    /// What has come and is no line that was shown.
+    rest: Vec<u8>,
 }
 
+impl Output {
+    /// Reads from here on without waiting: a process in the background may hold the other end.
+    fn of(pipe: PipeReader) -> io::Result<Self> {
+        fcntl_setfl(&pipe, fcntl_getfl(&pipe)? | OFlags::NONBLOCK)?;
+        Ok(Self { pipe, rest: Vec::new() })
+    }
+
+    /// Bytes that were written and are not read.
+    fn waiting(&self) -> io::Result<usize> {
+        Ok(usize::try_from(ioctl_fionread(&self.pipe)?).unwrap_or(usize::MAX))
+    }
+
+    /// Reads what comes soon, or of what is there no more than is left. Returns whether nothing can come any more.
+    fn read(&mut self, left: &mut Option<usize>) -> io::Result<bool> {
+        match poll(&mut [PollFd::new(&self.pipe, PollFlags::IN)], Some(&A_LOOK)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut part = [0; 16 * 1024];
+        let most = left.unwrap_or(usize::MAX).min(part.len());
+        let part = part.get_mut(..most).unwrap_or_default();
+        match self.pipe.read(part) {
+            Ok(0) => Ok(true),
+            Ok(length) => {
+                self.rest.extend_from_slice(part.get(..length).unwrap_or_default());
+                left.iter_mut().for_each(|left| *left -= length);
+                Ok(false)
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The next line that has come whole, or is as long as lines get; the last one has no end.
+    fn next_line(&mut self, is_last: bool) -> Option<String> {
+        let end = self.rest.iter().take(LONGEST_LINE).position(|byte| *byte == b'\n').map(|at| at + 1);
+        let length = match end {
+            Some(end) => end,
+            None if self.rest.len() >= LONGEST_LINE => LONGEST_LINE,
+            None if is_last && !self.rest.is_empty() => self.rest.len(),
+            None => return None,
+        };
+        let line: Vec<u8> = self.rest.drain(..length).collect();
+        Some(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned())
+    }
+}
+
+/// So long is waited for more output before signals and the command's end are looked at.
+const A_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// A command that still runs so long after Ctrl-C does not heed it.
 const A_MOMENT: Duration = Duration::from_millis(700);
 /// So many times Ctrl-C kills a command.
 const TO_KILL: u32 = 2;
-const LONGEST_LINE: u64 = 64 * 1024;
+const LONGEST_LINE: usize = 64 * 1024;
 /// More is shown and not given to the agent.
 const MOST_WRITTEN: usize = 64 * 1024;

@@ -51,5 +51,10 @@ pub(super) fn summarised_line(summarised: &Summarised) -> String {
     let Summarised { before_tokens, after_tokens, model, cost_nano_usd, .. } = summarised;
     let cost = cost_nano_usd.filter(|nano| *nano > 0).map(|nano| format!(", {} USD", usd(nano))).unwrap_or_default();
     let model = inline(model);
-    format!("summarised: about {} tokens became {} ({model}{cost})", short(*before_tokens), short(*after_tokens))
+    let (before, after) = (short(*before_tokens), short(*after_tokens));
+    let saved = before_tokens.saturating_sub(*after_tokens);
+    if before == after {
+        return format!("summarised, which saves little: {saved} of about {before} tokens ({model}{cost})");
+    }
+    format!("summarised: about {before} tokens became {after} ({model}{cost})")
 }

@@ -12,7 +12,7 @@ use crate::screen::letters::Letters;
 use crate::screen::markdown::Markdown;
 use crate::screen::terminal::{Style, inline, is_behind, lost_output, one_line, put_aside};
 use agent_core::budget::{Ledger, Limits, Near};
-use agent_core::conversation::{Block, CallId, Conversation, Item, ToolCall};
+use agent_core::conversation::{Author, Block, CallId, Conversation, Item, ToolCall, UserMessage};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
 use agent_core::llm::Delta;
 use agent_core::tool::DOORS;
@@ -345,23 +345,32 @@ impl View {
         self.end_line();
     }
 
-    /// Where a conversation stood when it was left: the last thing said by either side.
-    pub(crate) fn recap(&mut self, conversation: &Conversation) {
+    /// Where a conversation stood when it was left: the last thing said by either side, in that order. What was sent and is in no answered
+    /// request was said last.
+    pub(crate) fn recap(&mut self, conversation: &Conversation, unanswered: Option<&str>) {
         let (mut said, mut answered) = (None, None);
-        for item in conversation.iter() {
-            match item.as_ref() {
-                Item::Input(input) => said = input.messages().last().map(|said| said.text.clone()),
-                Item::Summary(summary) => said = summary.said().last().cloned(),
-                Item::Answer(answer) => answered = Some(answer.text()),
-                Item::Round(round) => answered = Some(round.answer().text()),
+        for (at, item) in conversation.iter().enumerate() {
+            let (who, text) = match item.as_ref() {
+                Item::Input(input) => {
+                    (&mut said, input.messages().iter().rev().find(is_of_user).map(|said| said.text.clone()))
+                }
+                Item::Summary(summary) => (&mut said, summary.said().last().cloned()),
+                Item::Answer(answer) => (&mut answered, Some(answer.text())),
+                Item::Round(round) => (&mut answered, Some(round.answer().text())),
+            };
+            if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+                *who = Some((at, text));
             }
         }
+        if let Some(text) = unanswered.filter(|text| !text.trim().is_empty()) {
+            said = Some((conversation.len(), text.to_owned()));
+        }
         self.is_resumed = said.is_some();
-        let lines = [("you", said), ("agent", answered)];
-        for (who, text) in lines.into_iter().filter_map(|(who, text)| Some((who, text?))) {
-            if !text.trim().is_empty() {
-                self.tell(&format!("{who}: {}", one_line(text.trim(), 300)));
-            }
+        let mut lines: Vec<_> =
+            [("you", said), ("agent", answered)].into_iter().filter_map(|(who, line)| Some((line?, who))).collect();
+        lines.sort();
+        for ((_, text), who) in lines {
+            self.tell(&format!("{who}: {}", one_line(text.trim(), 300)));
         }
     }
 
@@ -370,6 +379,11 @@ impl View {
             self.tell(&format!("note: {}", inline(note)));
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "an iterator of references asks by reference")]
+fn is_of_user(said: &&UserMessage) -> bool {
+    said.author == Author::User
 }
 
 /// A call in one line: the tool, and what of its arguments tells most.

@@ -6,6 +6,6 @@ mod sandboxes;
 mod scratch;
 
 pub(crate) use model::{Model, Wire};
-pub(crate) use process::{Ended, Running, eventually, lives};
+pub(crate) use process::{Ended, HANG, Running, eventually, lives};
 pub(crate) use sandboxes::{has_any_sandbox, has_bubblewrap};
 pub(crate) use scratch::{PROGRAM_COPY, Scratch, program, without_programs};

@@ -49,10 +49,8 @@ impl Screen {
             self.send(&waiting);
             return self.send(&patch);
         }
-        let before = self.live.erase(self.size);
-        self.live.region = region;
-        let after = self.live.draw(self.size);
-        self.update(&Update { before, after, is_whole: true, ..Update::default() }, is_late);
+        let update = self.live.drawn(region, self.size);
+        self.update(&update, is_late);
     }
 
     /// All that it has shown, without blanks at the ends of rows and without empty rows at the end.
