@@ -4,6 +4,7 @@ mod commands;
 mod config;
 mod failure;
 mod hooks;
+mod mcp;
 mod model;
 mod screen;
 mod session;
@@ -15,7 +16,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::args::{Cli, Command, ConfigCommand, Resume};
 use commands::sessions::Picked;
 use commands::{
-    config_show, demo, diagram, doctor, help_pages, job, listing, models, prompt, ps, run, sessions, tools, trust, undo,
+    config_show, demo, diagram, doctor, help_pages, job, listing, mcp as mcp_commands, models, prompt, ps, run, sessions,
+    tools, trust, undo,
 };
 use config::file::state_home;
 use config::options::Options;
@@ -140,6 +142,10 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
             undo::run(&arguments).await
         }
         Some(Command::Trust(arguments)) => trust::run(&arguments),
+        Some(Command::Mcp(arguments)) => {
+            thread?;
+            mcp_commands::run(arguments).await
+        }
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => doctor::run(&options).await,
         Some(Command::Models(arguments)) => models::run(&arguments).await,

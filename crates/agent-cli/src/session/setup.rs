@@ -7,6 +7,7 @@ use crate::config::rule_patterns;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::hooks::{self, ChildHooks, Hooks};
+use crate::mcp::session::{Awaiting, Mcp};
 use crate::model::effort::Reach;
 use crate::model::keys;
 use crate::model::provider::Chosen;
@@ -32,7 +33,7 @@ use agent_core::hook::HookPoint;
 use agent_core::journal::{Begun, Rebuilt};
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
 use agent_core::permission::RuleSource;
-use agent_core::ports::{Approver, Tool};
+use agent_core::ports::{Approver, LlmProvider, Tool};
 use agent_core::session::{Action, KeptResults, ModelConfig, Outstanding, Session, SessionConfig, Summaries};
 use agent_exec::{Processes, leftovers};
 use agent_git::{HooksConfig, Identity, RepositoryHooks};
@@ -67,6 +68,8 @@ pub(crate) struct Opened {
     pub(crate) background: BackgroundCommands,
     /// Attaches pictures to messages.
     pub(crate) attaching: Attaching,
+    /// The servers whose tools it has, where there are any.
+    pub(crate) mcp: Option<Mcp>,
 }
 
 /// A session as it was left.
@@ -103,8 +106,9 @@ pub(crate) fn open(
     clear_leftovers(settings.is_quiet);
     let reach = chosen.reach;
     let mut attaching = chosen.attaching.clone();
-    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared } =
-        make(settings, options, chosen, approver, with_signal)?;
+    let servers = Mcp::start(settings, chosen.attaching.keeper.clone());
+    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp } =
+        make(settings, options, chosen, approver, with_signal, servers)?;
     (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
     let kept = Kept::find(settings, options)?;
     let mut config = builder.effective_config();
@@ -161,6 +165,7 @@ pub(crate) fn open(
         repository,
         background,
         attaching,
+        mcp,
     })
 }
 
@@ -181,7 +186,7 @@ pub(crate) fn builder(
     // An attempt without commitments has no one to signal to.
     let is_bound = !commitments.is_empty();
     let keeper = chosen.attaching.keeper.clone();
-    let made = make(settings, options, chosen, None, is_bound)?;
+    let made = make(settings, options, chosen, None, is_bound, None)?;
     let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory, &keeper);
     made.users.is_of(&id);
     let builder = builder.commands(Arc::new(made.processes)).nursery(children(made.shared, settings, &id)?);
@@ -214,6 +219,7 @@ struct Made {
     background: BackgroundCommands,
     workspace: Arc<Workspace>,
     shared: Shared,
+    mcp: Option<Mcp>,
 }
 
 fn make(
@@ -222,6 +228,7 @@ fn make(
     chosen: Chosen,
     approver: Option<Arc<dyn Approver>>,
     with_signal: bool,
+    servers: Option<(Mcp, Vec<Arc<dyn Tool>>)>,
 ) -> Result<Made, Failure> {
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
     // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the
@@ -251,6 +258,8 @@ fn make(
     if settings.agents.is_some() {
         tools.extend(agent_tools());
     }
+    let (mcp, of_servers) = servers.unzip();
+    tools.extend(of_servers.into_iter().flatten());
     let users = users_hooks(settings, &own, &processes)?;
     let (prompt, instructions) = system_prompt(options, settings, approver.is_some());
     let config = SessionConfig {
@@ -280,7 +289,9 @@ fn make(
     let repository = Arc::new(repository);
     let hooks = Hooks { users: users.clone(), repository: repository.clone(), workspace: workspace.clone() };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
-    rule_patterns::check(&settings.permissions, &settings.user, &tool_names)?;
+    let families = settings.servers.iter().map(|server| server.family.clone());
+    let known: Vec<String> = tool_names.iter().cloned().chain(families).collect();
+    rule_patterns::check(&settings.permissions, &settings.user, &known)?;
     for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
         say(&format!("agent: {unknown}, which is not a tool; the tools are {}", tool_names.join(", ")));
     }
@@ -294,10 +305,14 @@ fn make(
         secrets: chosen.secrets.clone(),
         directory: settings.directory.clone(),
     };
-    let builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
+    let provider: Arc<dyn LlmProvider> = match &mcp {
+        Some(mcp) => Arc::new(Awaiting::new(chosen.provider, mcp.servers.clone())),
+        None => chosen.provider,
+    };
+    let builder = Builder::new(config).provider(provider).tools(tools).hook(Arc::new(hooks));
     let builder = chosen.secrets.into_iter().fold(builder, |builder, secret| builder.secret(secret));
     let builder = approver.into_iter().fold(builder, Builder::approver);
-    Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace, shared })
+    Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp })
 }
 
 /// What is to run in a sandbox by the user's own word is not left out.
