@@ -1,6 +1,8 @@
 //! All servers of a session, and a server that is only tried.
 
-use crate::client::driver::{self, Connection, Needs};
+use crate::client::connection::Connection;
+use crate::client::driver::{self, Needs};
+use crate::client::offer::recorded;
 use crate::client::process::Log;
 use crate::client::run;
 use crate::client::status::Status;
@@ -196,8 +198,8 @@ impl Servers {
             ready = connecting.ready() => ready,
             () = tokio::time::sleep(limit) => Err(format!("it did not answer within {} ms", limit.as_millis())),
         };
-        let tried = ready
-            .map(|(wire, tools)| Tried { record: Record::new(identity, driver::records(tools)), peer: wire.peer() });
+        let tried =
+            ready.map(|(wire, tools)| Tried { record: Record::new(identity, recorded(tools)), peer: wire.peer() });
         process.end().await;
         tried.map_err(|found| match log.end().trim() {
             "" => found,

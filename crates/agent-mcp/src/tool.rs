@@ -1,6 +1,6 @@
 //! A tool of a server, as the agent sees it: always one that may change something, whatever the server says of it.
 
-use crate::client::driver::{CallRequest, Connection, Ended};
+use crate::client::connection::{CallRequest, Connection, Ended};
 use crate::content::Answer;
 use crate::text::{beginning, plain};
 use crate::trust::ToolRecord;

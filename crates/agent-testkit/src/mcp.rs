@@ -239,7 +239,7 @@ impl Server {
                 &json!({"resultType": "input_required", "inputRequests": {"a": {"method": "roots/list"}}, "requestState": "x"}),
             ),
             "refuse" => {
-                say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "not so\u{1b}[31m"}}))
+                say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "not so\u{1b}[31m"}}));
             }
             "odd_part" => answer(id, &json!({"content": [{"type": "hologram", "data": "?"}]})),
             "raze" => answer(id, &json!({"content": [{"type": "text", "text": "it would not burn"}], "isError": true})),

@@ -1,146 +1,25 @@
 //! The task of one server: takes in what happens, steps the machine, performs what it asks for. It decides nothing.
 
+use super::connection::{CallRequest, Connection, Ended, Input};
+use super::offer::recorded;
 use super::process::Log;
-use super::run::{self, Ready};
+use super::run;
 use super::status::Status;
-use super::wire::{Described, Reply, Said, Talking};
+use super::wire::{Reply, Said, Talking};
+use crate::ServerConfig;
 use crate::content::Answer;
-use crate::names::tool_name;
 use crate::servers::{Change, Launcher, Outside};
 use crate::text::plain;
-use crate::tool::McpTool;
 use crate::trust::{Identity, Record, ToolRecord, TrustStore};
-use crate::{Exposure, ServerConfig};
 use agent_core::ports::{ProgressSink, Tool};
 use agent_core::server::{Action, Asked, CallEnd, Event, Gate, Limits, Server, State};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinHandle};
-
-/// A server from outside of its task. Cheap to clone.
-#[derive(Clone)]
-pub(crate) struct Connection(Arc<Shared>);
-
-struct Shared {
-    config: ServerConfig,
-    inbox: mpsc::UnboundedSender<Input>,
-    status: watch::Receiver<Status>,
-    /// The number of the last call: held while a call is sent, so that calls arrive in their order.
-    last_ticket: Mutex<u64>,
-    outside: Arc<Outside>,
-}
-
-/// A call of a tool.
-pub(crate) struct CallRequest {
-    pub(crate) tool: String,
-    pub(crate) arguments: Map<String, Value>,
-    pub(crate) is_repeatable: bool,
-    pub(crate) progress: Arc<dyn ProgressSink>,
-}
-
-/// How a call ended.
-pub(crate) enum Ended {
-    Answer(Answer),
-    /// In the server's place.
-    By(CallEnd),
-}
-
-/// What comes to the task.
-pub(super) enum Input {
-    Event(Event),
-    Call(u64, CallRequest, oneshot::Sender<Ended>),
-    Considered(Gate, Result<Identity, String>, Option<Record>),
-    Came(u32, Ready),
-    Listed(u32, Vec<Described>),
-    Answered(u64, Reply),
-}
-
-impl Connection {
-    pub(crate) fn name(&self) -> &str {
-        &self.0.config.name
-    }
-
-    pub(crate) fn family(&self) -> &str {
-        &self.0.config.family
-    }
-
-    pub(crate) fn config(&self) -> &ServerConfig {
-        &self.0.config
-    }
-
-    pub(crate) fn outside(&self) -> Arc<Outside> {
-        self.0.outside.clone()
-    }
-
-    pub(crate) fn status(&self) -> watch::Receiver<Status> {
-        self.0.status.clone()
-    }
-
-    /// Why a tool is not called, where that is known already.
-    pub(crate) fn why_not(&self, tool: &str) -> Option<String> {
-        let status = self.0.status.borrow();
-        let is_gone = matches!(status.state, State::Failed | State::Trusting | State::Stopping | State::Stopped);
-        let gone = || {
-            format!(
-                "the server {} {}: {}",
-                self.name(),
-                status.word(),
-                plain(status.found.as_deref().unwrap_or_default())
-            )
-        };
-        status.withheld.get(tool).cloned().or_else(|| is_gone.then(gone))
-    }
-
-    pub(crate) fn why_withheld(&self, tool: &str) -> Option<String> {
-        self.0.status.borrow().withheld.get(tool).cloned()
-    }
-
-    /// Calls a tool. When this is dropped, the call is withdrawn.
-    pub(crate) async fn call(&self, request: CallRequest) -> Ended {
-        let (reply, ended) = oneshot::channel();
-        let guard = {
-            let mut last = self.0.last_ticket.lock().unwrap_or_else(PoisonError::into_inner);
-            *last += 1;
-            // A task that has ended answers by dropping the sender.
-            let _ = self.0.inbox.send(Input::Call(*last, request, reply));
-            Withdraw { ticket: *last, inbox: &self.0.inbox }
-        };
-        let ended = ended.await;
-        std::mem::forget(guard);
-        ended.unwrap_or_else(|_| {
-            Ended::By(CallEnd::NotRun { why: format!("the server {} has been stopped", self.name()) })
-        })
-    }
-
-    /// Has it tried again: after it failed, or after a review.
-    pub(crate) fn restart(&self) {
-        self.event(Event::RestartRequested);
-    }
-
-    pub(crate) fn stop(&self) {
-        self.event(Event::StopRequested);
-    }
-
-    fn event(&self, event: Event) {
-        let _ = self.0.inbox.send(Input::Event(event));
-    }
-}
-
-/// Withdraws a call that nobody waits for.
-struct Withdraw<'a> {
-    ticket: u64,
-    inbox: &'a mpsc::UnboundedSender<Input>,
-}
-
-impl Drop for Withdraw<'_> {
-    fn drop(&mut self) {
-        let _ = self.inbox.send(Input::Event(Event::CallCancelled { ticket: self.ticket }));
-    }
-}
 
 /// What a task needs.
 pub(crate) struct Needs {
@@ -158,13 +37,7 @@ pub(crate) struct Needs {
 pub(crate) fn start(needs: Needs) -> (Connection, Vec<Arc<dyn Tool>>, JoinHandle<()>) {
     let (inbox, inputs) = mpsc::unbounded_channel();
     let (told, status) = watch::channel(Status::default());
-    let connection = Connection(Arc::new(Shared {
-        config: needs.config.clone(),
-        inbox: inbox.clone(),
-        status,
-        last_ticket: Mutex::new(0),
-        outside: needs.outside.clone(),
-    }));
+    let connection = Connection::new(needs.config.clone(), inbox.clone(), status, needs.outside.clone());
     let times = needs.config.times;
     let limits = Limits {
         start_ms: times.start_ms,
@@ -197,18 +70,18 @@ pub(crate) fn start(needs: Needs) -> (Connection, Vec<Arc<dyn Tool>>, JoinHandle
     (connection, tools, task)
 }
 
-struct Driver {
-    needs: Needs,
+pub(super) struct Driver {
+    pub(super) needs: Needs,
     server: Server,
     begun: Instant,
     inbox: mpsc::WeakUnboundedSender<Input>,
-    status: watch::Sender<Status>,
-    connection: Connection,
-    identity: Result<Identity, String>,
+    pub(super) status: watch::Sender<Status>,
+    pub(super) connection: Connection,
+    pub(super) identity: Result<Identity, String>,
     /// Its tools as it describes them now.
-    tools: BTreeMap<String, ToolRecord>,
+    pub(super) tools: BTreeMap<String, ToolRecord>,
     /// The tools that the session knows, by their own names.
-    offered: Vec<String>,
+    pub(super) offered: Vec<String>,
     open: HashMap<u64, Open>,
     /// Answers that came and were not delivered yet.
     answers: HashMap<u64, Ended>,
@@ -218,7 +91,7 @@ struct Driver {
     timer: Option<AbortHandle>,
     log: Log,
     /// A record that is being kept.
-    keeping: Option<JoinHandle<()>>,
+    pub(super) keeping: Option<JoinHandle<()>>,
 }
 
 /// A call without an answer.
@@ -405,102 +278,6 @@ impl Driver {
         });
     }
 
-    /// Offers what may be: all of a server that is not known yet, and else what is as it was trusted.
-    fn offer(&mut self) {
-        if self.needs.known.is_none()
-            && let Ok(identity) = &self.identity
-        {
-            self.keep(Record::new(identity.clone(), self.tools.clone()));
-        } else if let (Ok(identity), Some(known)) = (&self.identity, &self.needs.known)
-            && *identity != known.identity
-        {
-            // The same content in files that were touched.
-            self.keep(Record::new(identity.clone(), known.tools.clone()));
-        }
-        let known = self.needs.known.as_ref().map(|record| record.tools.clone()).unwrap_or_default();
-        let new = self.declared(&known);
-        let withheld = self.withheld(&known);
-        self.status.send_modify(|status| status.withheld.clone_from(&withheld));
-        if !new.is_empty() {
-            let _ = self.needs.changes.send(Change::Tools(new));
-        }
-        let changed = withheld.iter().filter(|(_, why)| why.contains(REVIEW)).map(|(tool, _)| plain(tool));
-        let changed: Vec<String> = changed.collect();
-        if !changed.is_empty() {
-            let name = &self.needs.config.name;
-            self.say(format!(
-                "{} withheld: {}; `agent mcp review {name}` shows what changed",
-                counted(changed.len()),
-                changed.join(", ")
-            ));
-        }
-    }
-
-    fn keep(&mut self, record: Record) {
-        self.needs.known = Some(record.clone());
-        let (store, place, name) = (self.needs.store.clone(), self.needs.place.clone(), self.needs.config.name.clone());
-        let changes = self.needs.changes.clone();
-        let before = self.keeping.take();
-        self.keeping = Some(tokio::task::spawn_blocking(move || {
-            // The newest is written last.
-            drop(before.map(|before| tokio::runtime::Handle::current().block_on(before)));
-            if let Err(error) = store.write(&place, &name, &record) {
-                let text = format!("cannot keep what was trusted of the server {name}: {error}");
-                let _ = changes.send(Change::Said(text));
-            }
-        }));
-    }
-
-    /// The tools of a record that the session does not know yet. Of two with one name none is offered.
-    fn declared(&mut self, known: &BTreeMap<String, ToolRecord>) -> Vec<Arc<dyn Tool>> {
-        let config = &self.needs.config;
-        if config.exposure == Exposure::Hidden || !config.is_enabled {
-            return Vec::new();
-        }
-        let named: Vec<(String, &String, &ToolRecord)> = known
-            .iter()
-            .filter_map(|(remote, record)| Some((tool_name(&config.family, remote)?, remote, record)))
-            .collect();
-        let mut new: Vec<Arc<dyn Tool>> = Vec::new();
-        for (name, remote, record) in &named {
-            let is_shared = named.iter().filter(|(other, ..)| other == name).count() > 1;
-            if is_shared || self.offered.contains(remote) || self.offered.len() >= MAX_OFFERED {
-                continue;
-            }
-            if let Ok(tool) = McpTool::new(name.clone(), remote, record, self.connection.clone()) {
-                self.offered.push((*remote).clone());
-                new.push(Arc::new(tool));
-            }
-        }
-        self.status.send_modify(|status| status.offered = self.offered.len());
-        new
-    }
-
-    /// What of the server's tools, or of those that the session knows, is not to be called, with the reason.
-    fn withheld(&self, known: &BTreeMap<String, ToolRecord>) -> BTreeMap<String, String> {
-        let config = &self.needs.config;
-        let name = |remote: &String| tool_name(&config.family, remote);
-        let why = |remote: &String| match (known.get(remote), self.tools.get(remote)) {
-            (_, None) => Some("the server does not offer it any more".to_owned()),
-            (None, Some(_)) => Some(format!("it is new since the server was trusted; {REVIEW}")),
-            (Some(was), Some(is)) if was != is => Some(format!("it changed since it was trusted; {REVIEW}")),
-            (Some(record), Some(_)) => match name(remote) {
-                None => Some("its name has no letter or digit".to_owned()),
-                Some(_) if self.offered.contains(remote) => None,
-                Some(_) if config.exposure == Exposure::Hidden => Some("the server's tools are hidden".to_owned()),
-                Some(own) if known.keys().filter(|other| name(other).as_ref() == Some(&own)).count() > 1 => {
-                    Some(format!("another tool of the server would be called `{own}`, too"))
-                }
-                Some(own) => match McpTool::new(own, remote, record, self.connection.clone()) {
-                    Ok(_) => Some(format!("a server offers {MAX_OFFERED} tools at most")),
-                    Err(why) => Some(why),
-                },
-            },
-        };
-        let all = self.tools.keys().chain(known.keys());
-        all.filter_map(|remote| Some((remote.clone(), why(remote)?))).collect()
-    }
-
     fn send(&mut self, ticket: u64) {
         let (Some(open), Some(inbox)) = (self.open.get_mut(&ticket), self.inbox.upgrade()) else { return };
         let withheld = self.status.borrow().withheld.get(&open.tool).cloned();
@@ -593,37 +370,18 @@ impl Driver {
             | State::Stopped
             | _ => return,
         };
-        self.say(text);
+        self.say(&text);
     }
 
-    fn say(&self, text: String) {
+    pub(super) fn say(&self, text: &str) {
         let text = format!("the MCP server {}: {text}", self.needs.config.name);
         let _ = self.needs.changes.send(Change::Said(text));
     }
-}
-
-fn recorded(tools: Vec<Described>) -> BTreeMap<String, ToolRecord> {
-    let record = |tool: Described| {
-        let Described { name, description, schema, annotations } = tool;
-        (name, ToolRecord { description, schema, annotations })
-    };
-    tools.into_iter().map(record).collect()
-}
-
-pub(crate) fn records(tools: Vec<Described>) -> BTreeMap<String, ToolRecord> {
-    recorded(tools)
-}
-
-fn counted(tools: usize) -> String {
-    if tools == 1 { "1 tool is".to_owned() } else { format!("{tools} tools are") }
 }
 
 fn ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-const REVIEW: &str = "a person has to review it (`agent mcp review`)";
-/// How many tools of one server are offered.
-const MAX_OFFERED: usize = 128;
 /// How much a server may say by itself before it is heard.
 const SAID_LIMIT: usize = 64;

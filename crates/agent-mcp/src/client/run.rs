@@ -1,6 +1,6 @@
 //! One run of a server: its process and its connection, from the start to the end of both.
 
-use super::driver::Input;
+use super::connection::Input;
 use super::lines::Closed;
 use super::process::{Log, Process};
 use super::wire::{Described, Said, Talking, Wire};
