@@ -142,10 +142,7 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
             undo::run(&arguments).await
         }
         Some(Command::Trust(arguments)) => trust::run(&arguments),
-        Some(Command::Mcp(arguments)) => {
-            thread?;
-            mcp_commands::run(arguments).await
-        }
+        Some(Command::Mcp(arguments)) => mcp_commands::run(arguments, thread).await,
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => doctor::run(&options).await,
         Some(Command::Models(arguments)) => models::run(&arguments).await,

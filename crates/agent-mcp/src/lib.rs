@@ -9,8 +9,8 @@
 //! ```
 //!
 //! 1. Nothing waits for a server but a call of one of its tools. What a server offers is known from the record before it answers.
-//! 2. What was trusted is kept: the server's command with its program's digest, and each tool's name, description, schema, annotations. What
-//!    differs is withheld until a person has reviewed it.
+//! 2. What was trusted is kept: the server's command with its program's digest, and each tool's name, description, schema, annotations.
+//!    What differs is withheld until a person has reviewed it.
 //! 3. No word of a server allows anything: not its annotations, not its results. A call is always one that may change something.
 //! 4. A server gets the environment that its configuration names, and nothing else. It ends with the agent, with all that it started.
 //! 5. Everything that a server says is bounded: lines, lists, texts, how long a call takes, how often it restarts.

@@ -76,8 +76,8 @@ impl std::fmt::Debug for Servers {
 
 impl Servers {
     /// Starts all servers in the background. The tools are those that are known from records, in the order of the configuration; what is
-    /// found later comes as [`Change`]s. `root` is the root of the repository, for the records of servers that it names. Must be called within
-    /// a tokio runtime with I/O and time.
+    /// found later comes as [`Change`]s. `root` is the root of the repository, for the records of servers that it names. Must be called
+    /// within a tokio runtime with I/O and time.
     pub fn open(
         configs: Vec<ServerConfig>,
         root: &Path,
@@ -114,8 +114,8 @@ impl Servers {
         self.each.iter().map(|(connection, _)| of(connection)).collect()
     }
 
-    /// Waits until every server that the first turn needs is there, or will not come for now; each of them bounds that itself. Those that are
-    /// not there, with what was found.
+    /// Waits until every server that the first turn needs is there, or will not come for now; each of them bounds that itself. Those that
+    /// are not there, with what was found.
     pub async fn required(&self) -> Vec<(String, String)> {
         let mut missing = Vec::new();
         for (connection, _) in self.each.iter().filter(|(connection, _)| connection.config().is_required) {

@@ -17,11 +17,12 @@ pub const MCP_CALLS: &str = "AGENT_TEST_MCP_CALLS";
 
 /// Serves until the input is closed, if the variable is set; then the program ends with this.
 ///
-/// The words, separated by blanks: `modern` speaks the protocol of 2026-07-28 as well, `deaf` answers nothing, `parrot` sends back what it
-/// gets, `gone` exits at once, `slow=MS` answers the beginning late, `many=N` has N tools more, `flood` says in a loop that its tools changed,
-/// `odd` has tools whose names and schemas are odd, `changed` describes `echo` otherwise, `noise` prints lines that are no messages, `stays`
-/// neither ends with its input nor by a signal that can be ignored, `alive` notes in the file of calls when it begins. Where a file `changed` lies beside the file of calls, it is
-/// `changed` from its next list on; while it waits in a call it writes a file `beat` there.
+/// The words, separated by blanks: `modern` speaks the protocol of 2026-07-28 as well, `deaf` answers nothing, `parrot` sends back what
+/// it gets, `gone` exits at once, `slow=MS` answers the beginning late, `many=N` has N tools more, `flood` says in a loop that its tools
+/// changed, `odd` has tools whose names and schemas are odd, `changed` describes `echo` otherwise, `noise` prints lines that are no
+/// messages, `stays` neither ends with its input nor by a signal that can be ignored, `alive` notes in the file of calls when it begins.
+/// Where a file `changed` lies beside the file of calls, it is `changed` from its next list on; while it waits in a call it writes a
+/// file `beat` there.
 pub fn serve_if_asked() {
     if let Ok(words) = std::env::var(MCP_SERVER) {
         serve(&words);
@@ -209,6 +210,13 @@ impl Server {
                 raw("{\"jsonrpc\": \"2.0\", \"id\"");
                 exit(0);
             }
+            _ => self.call_outside(name, id, text),
+        }
+    }
+
+    /// Calls that reach for something outside, or answer in an odd form; all others say their text.
+    fn call_outside(&mut self, name: &str, id: &Value, text: &str) {
+        match name {
             "spawn" => {
                 // It leaves its session and its parents.
                 let child = Command::new("sh")

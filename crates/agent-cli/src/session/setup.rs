@@ -230,21 +230,7 @@ fn make(
     with_signal: bool,
     servers: Option<(Mcp, Vec<Arc<dyn Tool>>)>,
 ) -> Result<Made, Failure> {
-    let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
-    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the
-    // records.
-    let own = [config_home(), state_home()].into_iter().flatten();
-    let workspace = Arc::new(
-        workspace
-            .knowing(secrets::redactor())
-            .keeping(chosen.attaching.keeper.clone())
-            .protecting(own)
-            .closing(state_home().into_iter().chain(keys::files(&settings.user)?))
-            .closing(agent_git::kept_in(&settings.directory))
-            .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
-            .protecting_linked(&settings.linked)
-            .protecting_hooks(&settings.git_settings.hooks),
-    );
+    let workspace = workspace(settings, chosen.attaching.keeper.clone())?;
     let own = own_programs::processes(&settings.programs);
     let commands = own_programs::processes_of_commands(&settings.programs);
     let processes = match &settings.sandbox {
@@ -313,6 +299,25 @@ fn make(
     let builder = chosen.secrets.into_iter().fold(builder, |builder, secret| builder.secret(secret));
     let builder = approver.into_iter().fold(builder, Builder::approver);
     Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp })
+}
+
+/// What the tools work in, and what of it they do not touch.
+fn workspace(settings: &Settings, keeper: Arc<SessionPictures>) -> Result<Arc<Workspace>, Failure> {
+    let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
+    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the
+    // records.
+    let own = [config_home(), state_home()].into_iter().flatten();
+    Ok(Arc::new(
+        workspace
+            .knowing(secrets::redactor())
+            .keeping(keeper)
+            .protecting(own)
+            .closing(state_home().into_iter().chain(keys::files(&settings.user)?))
+            .closing(agent_git::kept_in(&settings.directory))
+            .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
+            .protecting_linked(&settings.linked)
+            .protecting_hooks(&settings.git_settings.hooks),
+    ))
 }
 
 /// What is to run in a sandbox by the user's own word is not left out.

@@ -32,6 +32,12 @@ impl Place {
         fs::write(self.0.path("config/mcp.json"), file.to_string()).unwrap();
     }
 
+    /// The same, and its tools are known from then on.
+    fn know(&self, words: &str, more: Value) {
+        self.configure(words, more);
+        self.0.ended(&["mcp", "list"]).assert_code(0);
+    }
+
     fn notes(&self) -> Vec<String> {
         let text = fs::read_to_string(self.0.path("notes/calls")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -75,8 +81,8 @@ fn a_server_is_added_called_and_removed() {
     let (ended, read) = place.call("echo", json!({"text": "hällo"}), &[]);
     ended.assert_code(61);
     assert!(read.contains("denied"), "{read}");
-    let (ended, _) = place.call("echo", json!({}), &["--permission-mode", "bypass", "--deny", "mcp__s"]);
-    ended.assert_code(61);
+    let (_, read) = place.call("echo", json!({}), &["--permission-mode", "bypass", "--deny", "mcp__s"]);
+    assert!(read.contains("the rule `mcp__s` of the command line denies it"), "{read}");
     let (ended, _) = place.call("raze", json!({}), ALLOWED);
     ended.assert_code(61);
     for (rule, said) in [("mcp__t", "no MCP server is called so"), ("mcp__s(x)", "have no pattern")] {
@@ -121,7 +127,7 @@ fn a_server_is_held_by_a_sandbox() {
         return;
     }
     let place = Place::new();
-    place.configure("", json!({}));
+    place.know("", json!({}));
     let target = |name: &str| place.0.path(name).to_str().unwrap().to_owned();
     for (name, expected) in [("notes/x", "written"), ("work/x", "not written"), ("home/x", "not written")] {
         let (_, read) = place.call("write", json!({"text": target(name)}), ALLOWED);
@@ -162,13 +168,14 @@ fn a_repositorys_server_runs_where_it_is_trusted() {
     place.0.write(".mcp.json", &json!({"mcpServers": {"s": place.entry("alive", json!({}))}}).to_string());
     let listed = place.0.ended(&["mcp", "list"]);
     assert!(listed.assert_code(0).out.contains("no MCP server is configured"), "{listed:#?}");
-    place.0.ended(&["trust", "--yes"]).assert_says("cannot loosen the sandbox").assert_code(0);
+    let trusted = place.0.ended(&["trust", "--yes"]);
+    assert!(trusted.assert_code(0).out.contains("cannot loosen the sandbox"), "{trusted:#?}");
 }
 
 #[test]
 fn a_changed_tool_is_withheld_until_it_is_reviewed() {
     let place = Place::new();
-    place.configure("", json!({}));
+    place.know("", json!({}));
     let (ended, read) = place.call("echo", json!({"text": "first"}), ALLOWED);
     ended.assert_code(0);
     assert!(read.contains("first"), "{read}");
@@ -199,14 +206,12 @@ fn a_changed_tool_is_withheld_until_it_is_reviewed() {
 #[test]
 fn killed_in_a_call_and_gone_on_with_it_is_answered_once() {
     let place = Place::new();
-    place.configure("alive", json!({}));
+    place.know("alive", json!({}));
     let model = Model::script([
         Step::call("mcp__s__wait", json!({"ms": 500, "steps": 600})),
         Step::text("It is unknown."),
         Step::text("Well."),
     ]);
-    // Known from here on.
-    place.0.ended(&["mcp", "list"]).assert_code(0);
     fs::remove_file(place.0.path("notes/calls")).unwrap();
     let mut command = place.0.run_command(&model, &["-p", "x", "--session-id", "one", "--allow", "mcp__s"]);
     let running = Running::start(&mut command);
@@ -229,9 +234,8 @@ fn killed_in_a_call_and_gone_on_with_it_is_answered_once() {
 #[test]
 fn the_prompt_shows_servers_and_long_results_are_in_a_file() {
     let place = Place::new();
-    place.configure("", json!({}));
+    place.know("", json!({"required": true}));
     let model = Model::script([Step::call("mcp__s__long", json!({"bytes": 100_000})), Step::text("Long.")]);
-    place.0.ended(&["mcp", "list"]).assert_code(0);
     let ended = place.0.run(&model, &["-p", "x", "--allow", "mcp__s"]);
     ended.assert_code(0);
     let read = model.last_body()["messages"].to_string();

@@ -1,7 +1,7 @@
 //! The server machine as data: every row. Its words are in `labels.rs`.
 //!
-//! A start is decided at one place: `Wanted` decides at once whether the configuration or a change stands in the way, for the first start as
-//! for every other one. A call waits for a server that is on its way, and is answered in its place by one that will not come.
+//! A start is decided at one place: `Wanted` decides at once whether the configuration or a change stands in the way, for the first start
+//! as for every other one. A call waits for a server that is on its way, and is answered in its place by one that will not come.
 //!
 //! Each state with its rows, wired to where they lead; dashed states decide at once, thick ones are the end, a loop stays. Generated from
 //! the table, as is the full grid of states and triggers in `docs/machines`.

@@ -74,7 +74,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 fn read(path: &Path) -> Result<Fields, Failure> {
-    let failed = |error: &dyn std::fmt::Display| {
+    let failed = |error: &dyn fmt::Display| {
         Failure::config(format!("cannot read the MCP servers of {}: {error}", shown_path(path)))
     };
     let text = read_capped(path).map_err(|error| failed(&error))?;

@@ -22,8 +22,9 @@ use std::io::{IsTerminal as _, stdin};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Does what was asked for.
-pub(crate) async fn run(arguments: McpArguments) -> Result<u8, Failure> {
+/// Does what was asked for. Without a thread for what blocks, nothing is started.
+pub(crate) async fn run(arguments: McpArguments, thread: Result<(), Failure>) -> Result<u8, Failure> {
+    thread?;
     match arguments.command {
         McpCommand::List(list) => show(list).await,
         McpCommand::Add(add) => self::add(add).await,
