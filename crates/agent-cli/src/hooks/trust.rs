@@ -39,7 +39,7 @@ pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, F
             told.extend(programs::differences(&trusted, &programs));
         }
         Standing::Outdated => {
-            told.push(format!("the repository's hooks, formatters, skills and MCP servers: {OUTDATED}"))
+            told.push(format!("the repository's hooks, formatters, skills and MCP servers: {OUTDATED}"));
         }
         _ => {
             let named = [
