@@ -9,7 +9,7 @@ use std::process::{Command, Stdio, exit};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// The variable whose words say what the server does: see [`serve`].
+/// The variable whose words say what the server does: see [`serve_if_asked`].
 pub const MCP_SERVER: &str = "AGENT_TEST_MCP_SERVER";
 
 /// The variable that names a file, to which a line is added for every call.
