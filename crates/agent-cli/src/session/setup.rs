@@ -1,7 +1,7 @@
 //! Wires a session: tools, hooks, journal, runner.
 
 use crate::LEFTOVERS;
-use crate::config::file::{Author, config_home, record_key, state_home};
+use crate::config::file::state_home;
 use crate::config::options::Options;
 use crate::config::rule_patterns;
 use crate::config::settings::Settings;
@@ -9,9 +9,7 @@ use crate::failure::Failure;
 use crate::hooks::{self, ChildHooks, Hooks};
 use crate::mcp::session::{Awaiting, Mcp};
 use crate::model::effort::Reach;
-use crate::model::keys;
 use crate::model::provider::Chosen;
-use crate::model::secrets;
 use crate::screen::terminal::{inline, say};
 use crate::session::binding;
 use crate::session::children::{Children, Shared};
@@ -21,12 +19,11 @@ use crate::session::instructions_below::reporting;
 use crate::session::kept::{failed, newest, store};
 use crate::session::limits::{self, Raise};
 use crate::session::own;
+use crate::session::parts::{formatters, hooks_config, users_hooks, workspace};
 use crate::session::pictured::{Attaching, say_missing};
 use crate::skills::{activate_skill, catalogue};
 use crate::walls::own_git::OwnGit;
 use crate::walls::own_programs;
-use crate::walls::protected::own_places;
-use crate::walls::sandbox;
 use agent_core::budget::{Ledger, LimitReached};
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
@@ -36,12 +33,12 @@ use agent_core::permission::RuleSource;
 use agent_core::ports::{Approver, LlmProvider, Tool};
 use agent_core::session::{Action, KeptResults, ModelConfig, Outstanding, Session, SessionConfig, Summaries};
 use agent_exec::{Processes, leftovers};
-use agent_git::{HooksConfig, Identity, RepositoryHooks};
-use agent_hooks::{Formatters, Runs, UserHooks};
+use agent_git::RepositoryHooks;
+use agent_hooks::UserHooks;
 use agent_runner::journal::{FileJournal, Reopened, SessionPictures, SessionStore, root_of};
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{BackgroundCommands, Workspace, agent_tools, signal_tool, standard_tools_seen};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A session that is ready to run.
@@ -263,14 +260,7 @@ fn make(
     let hooks_config = hooks_config(settings);
     // Git runs nothing of the repository and writes in its directory only; a formatter may run whatever it finds.
     let git = OwnGit::new(&settings.directory, own.clone());
-    let formatters = match &settings.sandbox {
-        Some(_) if !settings.formatters.is_empty() => {
-            let sandbox = sandbox::for_formatters(&settings.user, &settings.directory, settings.sandbox.as_ref())?;
-            let scratch = sandbox.scratch().to_path_buf();
-            Formatters::new(settings.formatters.clone(), Arc::new(own.in_sandbox(sandbox))).with_scratch(scratch)
-        }
-        _ => Formatters::new(settings.formatters.clone(), Arc::new(own)),
-    };
+    let formatters = formatters(settings, own)?;
     let repository = RepositoryHooks::new(hooks_config, Arc::new(git)).formatting_with(Arc::new(formatters));
     let repository = Arc::new(repository);
     let hooks = Hooks { users: users.clone(), repository: repository.clone(), workspace: workspace.clone() };
@@ -299,60 +289,6 @@ fn make(
     let builder = chosen.secrets.into_iter().fold(builder, |builder, secret| builder.secret(secret));
     let builder = approver.into_iter().fold(builder, Builder::approver);
     Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp })
-}
-
-/// What the tools work in, and what of it they do not touch.
-fn workspace(settings: &Settings, keeper: Arc<SessionPictures>) -> Result<Arc<Workspace>, Failure> {
-    let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
-    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the
-    // records.
-    let own = [config_home(), state_home()].into_iter().flatten();
-    Ok(Arc::new(
-        workspace
-            .knowing(secrets::redactor())
-            .keeping(keeper)
-            .protecting(own)
-            .closing(state_home().into_iter().chain(keys::files(&settings.user)?))
-            .closing(agent_git::kept_in(&settings.directory))
-            .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
-            .protecting_linked(&settings.linked)
-            .protecting_hooks(&settings.git_settings.hooks),
-    ))
-}
-
-/// What is to run in a sandbox by the user's own word is not left out.
-fn users_hooks(settings: &Settings, unconfined: &Processes, processes: &Processes) -> Result<Arc<UserHooks>, Failure> {
-    if settings.sandbox.is_none()
-        && let Some(hook) = settings.hooks.iter().find(|hook| hook.runs == Runs::Sandboxed)
-    {
-        let (command, point) = (&hook.command, hook.point);
-        return Err(Failure::config(format!(
-            "cannot run the hook `{command}` at {point} in a sandbox: there is none here"
-        )));
-    }
-    let runners = (Arc::new(unconfined.clone()), Arc::new(processes.clone()));
-    Ok(Arc::new(UserHooks::new(settings.hooks.clone(), settings.directory.clone(), runners.0, runners.1)))
-}
-
-fn hooks_config(settings: &Settings) -> HooksConfig {
-    let defaults = HooksConfig::new(settings.directory.clone());
-    let commits = &settings.user.commits;
-    let identity = |author: &Author| Identity { name: author.name.clone(), email: author.email.clone() };
-    HooksConfig {
-        auto_commit: settings.auto_commit,
-        identity: commits.author.as_ref().map(identity),
-        trailer: commits.trailer.as_ref().map_or(defaults.trailer, |trailer| trailer.0.clone()),
-        protected: protected_of(settings),
-        record_key: record_key(),
-        hidden: settings.sandbox.iter().flat_map(|sandbox| sandbox.policy().hidden.iter().cloned()).collect(),
-        ..defaults
-    }
-}
-
-/// What is not restored or formatted besides protected names.
-fn protected_of(settings: &Settings) -> Vec<PathBuf> {
-    let named = settings.protected.iter().chain(&settings.linked).cloned();
-    own_places().into_iter().chain(settings.git_settings.kept().cloned()).chain(named).collect()
 }
 
 /// Where the session is kept.
