@@ -7,6 +7,7 @@ use agent_core::children::table::TABLE as CHILDREN;
 use agent_core::diagram::{dot, grid, json, markdown, mermaid, svg};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
+use agent_core::server::table::TABLE as SERVER;
 use agent_core::session::table::{State, TABLE as SESSION};
 use agent_core::table::{Label, Table};
 use std::fs;
@@ -44,6 +45,7 @@ fn of_tables() -> Result<Vec<(String, String)>, String> {
     add(&mut out, &CHILD);
     add(&mut out, &CHILDREN);
     add(&mut out, &JOB);
+    add(&mut out, &SERVER);
     Ok(out)
 }
 

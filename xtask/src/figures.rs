@@ -7,6 +7,7 @@ use agent_core::children::table::TABLE as CHILDREN;
 use agent_core::diagram::json;
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
+use agent_core::server::table::TABLE as SERVER;
 use agent_core::session::table::TABLE as SESSION;
 use serde_json::{Map, Value};
 use std::fs;
@@ -142,7 +143,7 @@ impl Figures {
 
 /// Hash of all tables, of their JSON.
 pub(crate) fn tables_hash() -> String {
-    hash(&[json(&SESSION), json(&LIFECYCLE), json(&CHILD), json(&CHILDREN), json(&JOB)].concat())
+    hash(&[json(&SESSION), json(&LIFECYCLE), json(&CHILD), json(&CHILDREN), json(&JOB), json(&SERVER)].concat())
 }
 
 /// Hash of a text: FNV-1a, 64 bits, in hexadecimal digits.

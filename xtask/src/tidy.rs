@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("agent-tools", &["agent-types", "agent-exec"]),
     ("agent-git", &["agent-types", "agent-exec"]),
     ("agent-hooks", &["agent-types", "agent-exec", "agent-git"]),
+    ("agent-mcp", &["agent-core", "agent-exec"]),
     ("agent-testkit", &["agent-core", "agent-runner"]),
     (
         "agent-cli",
@@ -30,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "agent-tools",
             "agent-git",
             "agent-hooks",
+            "agent-mcp",
             "agent-testkit",
         ],
     ),

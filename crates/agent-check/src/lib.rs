@@ -1,8 +1,8 @@
 //! The laboratory of the machines of `agent-core`: what is known of them beyond their proofs is found out here, by driving the real
 //! machines.
 //!
-//! * [`session`], [`lifecycle`], [`child`], [`job`]: for each machine one notation (lines that are read as events, and what is shown of a
-//!   step), and a driver by hand that remembers what was asked.
+//! * [`session`], [`lifecycle`], [`child`], [`job`], [`server`]: for each machine one notation (lines that are read as events, and what is
+//!   shown of a step), and a driver by hand that remembers what was asked.
 //! * [`scenarios`]: stories in that notation, with the result of each line; [`golden`]: files that tests compare and rewrite.
 //! * [`witness`]: a shortest sequence of events for every row of every table, and its replay.
 //! * [`mutation`]: every small change of a table, and which tests notice it.
@@ -24,6 +24,7 @@ pub mod observed;
 pub mod quiet;
 pub mod request;
 pub mod scenarios;
+pub mod server;
 pub mod session;
 pub mod witness;
 

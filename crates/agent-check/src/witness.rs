@@ -8,6 +8,7 @@ mod lifecycle;
 mod page;
 mod replay;
 mod search;
+mod server;
 mod session;
 
 pub use children::letters as children_letters;
@@ -49,6 +50,7 @@ pub fn all() -> Result<Vec<Found>, String> {
         of::<child::ChildMachine>()?,
         of::<children::ChildrenMachine>()?,
         of::<job::JobMachine>()?,
+        of::<server::ServerMachine>()?,
     ])
 }
 

@@ -4,6 +4,7 @@ mod commands;
 mod config;
 mod failure;
 mod hooks;
+mod mcp;
 mod model;
 mod screen;
 mod session;
@@ -15,7 +16,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::args::{Cli, Command, ConfigCommand, Resume};
 use commands::sessions::Picked;
 use commands::{
-    config_show, demo, diagram, doctor, help_pages, job, listing, models, prompt, ps, run, sessions, tools, trust, undo,
+    config_show, demo, diagram, doctor, help_pages, job, listing, mcp as mcp_commands, models, prompt, ps, run,
+    sessions, tools, trust, undo,
 };
 use config::file::state_home;
 use config::options::Options;
@@ -106,25 +108,7 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
         }
         Some(Command::Resume(arguments)) => {
             thread?;
-            let Resume { id, options, verification, misplaced } = arguments;
-            misplaced.refuse_at_prompt()?;
-            if options.no_session || options.session_id.is_some() || (options.continue_newest && id.is_some()) {
-                return Err(Failure::usage("`resume` resumes one session: give its id, or nothing for the newest"));
-            }
-            let is_at_terminal = !options.plain && terminal::is_attended();
-            let id = match id {
-                None if is_at_terminal && !options.continue_newest => {
-                    match sessions::picked(options.directory.as_deref())? {
-                        Picked::None => return Ok(0),
-                        Picked::Session(id) => Some(id),
-                        Picked::Newest => None,
-                    }
-                }
-                id => id,
-            };
-            let continue_newest = id.is_none();
-            let options = Options { continue_newest, session_id: id, must_exist: true, ..options };
-            prompt::run(options, &verification, None).await
+            resume(arguments).await
         }
         Some(Command::Sessions(arguments)) => sessions::dispatch(&arguments),
         Some(Command::Replay(arguments)) => sessions::replay(&arguments),
@@ -140,6 +124,7 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
             undo::run(&arguments).await
         }
         Some(Command::Trust(arguments)) => trust::run(&arguments),
+        Some(Command::Mcp(arguments)) => mcp_commands::run(arguments, thread).await,
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => doctor::run(&options).await,
         Some(Command::Models(arguments)) => models::run(&arguments).await,
@@ -153,6 +138,27 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
         Some(Command::Completions(arguments)) => help_pages::completions(&arguments),
         Some(Command::Man(arguments)) => help_pages::man(&arguments),
     }
+}
+
+/// Resumes a session at the prompt: the one that is named, chosen, or the newest.
+async fn resume(arguments: Resume) -> Result<u8, Failure> {
+    let Resume { id, options, verification, misplaced } = arguments;
+    misplaced.refuse_at_prompt()?;
+    if options.no_session || options.session_id.is_some() || (options.continue_newest && id.is_some()) {
+        return Err(Failure::usage("`resume` resumes one session: give its id, or nothing for the newest"));
+    }
+    let is_at_terminal = !options.plain && terminal::is_attended();
+    let id = match id {
+        None if is_at_terminal && !options.continue_newest => match sessions::picked(options.directory.as_deref())? {
+            Picked::None => return Ok(0),
+            Picked::Session(id) => Some(id),
+            Picked::Newest => None,
+        },
+        id => id,
+    };
+    let continue_newest = id.is_none();
+    let options = Options { continue_newest, session_id: id, must_exist: true, ..options };
+    prompt::run(options, &verification, None).await
 }
 
 /// Help that was asked for, or what is wrong with the arguments, which may hold anything.

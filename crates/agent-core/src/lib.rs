@@ -67,6 +67,7 @@
 //! | an agent bound to commitments, which are checked whenever it says that it is done | [`lifecycle`] |
 //! | a child agent as its parent knows it, and the leases of its budget | [`child`] |
 //! | what an agent does about all of its children when a turn ends | [`children`] |
+//! | a server of tools as the agent that uses it knows it | [`server`] |
 //! | a piece of work with retries and an audit record | [`job`] |
 //! | recording what happened, and resuming from it | [`journal`] |
 //! | saving a machine in its present state | [`snapshot`] |
@@ -111,6 +112,7 @@ pub mod lifecycle;
 pub mod permission;
 pub mod ports;
 pub mod retry;
+pub mod server;
 pub mod session;
 pub mod snapshot;
 

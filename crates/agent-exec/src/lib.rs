@@ -59,7 +59,7 @@ pub use leads::leads_into;
 pub use mount_table::{Location, MountTable};
 pub use pump::OnOutput;
 pub use rename::rename_to_free;
-pub use run::{Finished, Processes, Streams, SystemRunner};
+pub use run::{Finished, Processes, Streams, SystemRunner, Talk};
 pub use sandbox::{Access, DoorError, Doors, Mechanism, Place, Policy, Sandbox, Unavailable, Watch, Within};
 pub use search_path::SearchPath;
 pub use stamp::Stamp;

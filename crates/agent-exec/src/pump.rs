@@ -1,6 +1,7 @@
 //! Moves bytes: the input into a program, its output out of it, for as long as it has any.
 
 use crate::capture::{Capture, Captured};
+use crate::run::Talk;
 use std::convert::Infallible;
 use std::future::{Future, pending};
 use std::time::Duration;
@@ -19,6 +20,11 @@ pub(crate) struct Pump<'a> {
 }
 
 impl Pump<'_> {
+    /// Gives input and output away.
+    pub(crate) fn talk(&mut self) -> Option<Talk> {
+        Some(Talk { input: self.feeder.pipe.take()?, output: self.stdout.pipe.take()? })
+    }
+
     /// Keeps the pipes moving until some work is done, and gives what the work gave.
     pub(crate) async fn alongside<T>(&mut self, work: impl Future<Output = T>) -> T {
         tokio::select! {

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::process::Child;
+use tokio::process::{Child, ChildStdin, ChildStdout};
 
 /// Runs programs so that nothing is left of them. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -161,6 +161,39 @@ impl Processes {
         cancel: &dyn CancelSignal,
         on_output: OnOutput<'_>,
     ) -> Result<Finished, StartError> {
+        self.run_until_end(command, streams, cancel, on_output, None).await
+    }
+
+    /// Runs a command that is talked to while it runs: once it is started, `begun` gets its input and its output, which are nobody else's.
+    /// Its standard error goes to `on_error`, and as far as the limit allows into [`Finished::stderr`]. All else is as with
+    /// [`run_streaming`](Self::run_streaming); the command's own input is not used.
+    ///
+    /// # Errors
+    /// [`StartError`] when it could not be started; `begun` was called all the same if that was found out later, by a helper.
+    pub async fn run_talking(
+        &self,
+        command: &Command,
+        cancel: &dyn CancelSignal,
+        on_error: OnOutput<'_>,
+        begun: impl FnOnce(Talk) + Send,
+    ) -> Result<Finished, StartError> {
+        let mut begun = Some(begun);
+        let mut once = |talk| {
+            if let Some(begun) = begun.take() {
+                begun(talk);
+            }
+        };
+        self.run_until_end(command, Streams::Separate, cancel, on_error, Some(&mut once)).await
+    }
+
+    async fn run_until_end(
+        &self,
+        command: &Command,
+        streams: Streams,
+        cancel: &dyn CancelSignal,
+        on_output: OnOutput<'_>,
+        talk: Option<&mut (dyn FnMut(Talk) + Send)>,
+    ) -> Result<Finished, StartError> {
         if cancel.is_cancelled() {
             return Ok(Finished::not_started());
         }
@@ -174,12 +207,16 @@ impl Processes {
             programs: self.programs.as_ref(),
             fence: self.fence.as_ref(),
             helper: self.helper.as_deref(),
+            is_talked_to: talk.is_some(),
         };
         // The order of these matters when the future is dropped: the tree is ended before the child is given up, and what it made is looked
         // at after that.
         let guarded = Guarded::begin(self.sandbox.as_ref());
         let Started { mut pump, mut child, mut tree, program, status } =
             start(command, surroundings, streams, on_output)?;
+        if let Some((begun, talk)) = talk.and_then(|begun| Some((begun, pump.talk()?))) {
+            begun(talk);
+        }
 
         let ending = first_ending(&mut child, command.timeout_ms, cancel);
         let ending = pump.alongside(ending).await;
@@ -248,6 +285,15 @@ pub enum Streams {
     Separate,
     /// Both through one pipe, in the order in which they were written; everything is in [`Finished::stdout`].
     Merged,
+}
+
+/// Input and output of a program that is talked to. Dropping the input closes it.
+#[derive(Debug)]
+pub struct Talk {
+    /// What it reads.
+    pub input: ChildStdin,
+    /// What it writes.
+    pub output: ChildStdout,
 }
 
 /// What a program came to.

@@ -50,6 +50,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) programs: Option<&'a SearchPath>,
     /// Who keeps the processes of a command together where no sandbox does, and no other command runs that is not kept.
     pub(crate) helper: Option<&'a Helper>,
+    /// Whether input and output are another's to write and to read for as long as the program runs.
+    pub(crate) is_talked_to: bool,
 }
 
 impl<'a> Surroundings<'a> {
@@ -155,7 +157,10 @@ fn keep(
         return Err(StartError::NulByte);
     }
     let (prepared, leash) = crate::helper::keep::command(helper, &prepared, marker)?;
-    let input = if command.stdin.is_empty() { None } else { Some(pipe()?) };
+    let input = match input_of(command, surroundings) {
+        Input::Nothing => None,
+        Input::Piped => Some(pipe()?),
+    };
     Ok(Kept { command: prepared, keeper: Some(leash), input })
 }
 
@@ -240,7 +245,7 @@ fn prepare(
         (Some(sandbox), _) => {
             let directory = Path::new(&command.directory);
             sandbox
-                .command(program, directory, surroundings.environment, status, input_of(command))
+                .command(program, directory, surroundings.environment, status, input_of(command, surroundings))
                 .map_err(|why| StartError::NotPrepared(why.to_string()))?
         }
         // It does not fork, because the new process leads no group yet: process id and group are as without it.
@@ -256,7 +261,7 @@ fn prepare(
         }
     };
     prepared.args(&command.arguments).current_dir(&command.directory);
-    match input_of(command) {
+    match input_of(command, surroundings) {
         Input::Piped => prepared.stdin(Stdio::piped()),
         // There it is set: it may lead to something else than the program's.
         Input::Nothing if surroundings.sandbox.is_some() => &mut prepared,
@@ -265,8 +270,8 @@ fn prepare(
     Ok(prepared)
 }
 
-fn input_of(command: &Command) -> Input {
-    if command.stdin.is_empty() { Input::Nothing } else { Input::Piped }
+fn input_of(command: &Command, surroundings: Surroundings<'_>) -> Input {
+    if command.stdin.is_empty() && !surroundings.is_talked_to { Input::Nothing } else { Input::Piped }
 }
 
 fn drain(reader: PipeReader, limit: usize) -> Result<Drain, StartError> {

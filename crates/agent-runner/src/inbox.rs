@@ -5,6 +5,7 @@ use agent_core::budget::Limits;
 use agent_core::child;
 use agent_core::conversation::UserMessage;
 use agent_core::lifecycle::{self, Commitment, LifecycleConfig, TaskMode};
+use agent_core::ports::Tool;
 use agent_core::session::{self, SessionConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -71,6 +72,12 @@ impl Handle {
         self.event(session::Event::Reconfigured { config: Box::new(config) });
     }
 
+    /// Offers further tools from now on, behind those that are there. One whose name is taken is not offered.
+    pub fn offer(&self, tools: Vec<Arc<dyn Tool>>) {
+        // A runner that has ended offers nothing any more.
+        self.inbox.send(Message::Offer(Offered(tools)));
+    }
+
     /// Binds the agent to one more commitment. Refused while it is bound to none.
     pub fn add_commitment(&self, commitment: Commitment) {
         self.event(lifecycle::Event::CommitmentAdded { commitment });
@@ -132,6 +139,8 @@ pub(crate) enum Message {
     Host(Event),
     /// What a call reports, with the room that it takes until it is seen.
     Progress(session::Event, OwnedSemaphorePermit),
+    /// Further tools.
+    Offer(Offered),
     /// The agent has ended, and nothing is in flight.
     Ended,
     Detach,
@@ -139,6 +148,15 @@ pub(crate) enum Message {
 
 /// Where an agent stands below the root: the numbers of its ancestors among their parents' children, and its own. Empty for the root.
 pub(crate) type Place = Arc<[u32]>;
+
+/// Tools of a host.
+pub(crate) struct Offered(pub(crate) Vec<Arc<dyn Tool>>);
+
+impl std::fmt::Debug for Offered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|tool| &tool.spec().name)).finish()
+    }
+}
 
 /// The one inbox of all agents of a tree, as one of them sees it.
 #[derive(Clone, Debug)]

@@ -10,8 +10,9 @@ use agent_core::child;
 use agent_core::conversation::{Item, UserMessage};
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
 use agent_core::lifecycle;
-use agent_core::ports::{Journal, JournalError};
+use agent_core::ports::{Journal, JournalError, Tool};
 use agent_core::session::{self, Durability, SessionConfig};
+use std::sync::Arc;
 
 /// An agent with its journal, its ports and what runs for it.
 pub(crate) struct Member {
@@ -80,6 +81,14 @@ impl Member {
         Ok(asked_of_children)
     }
 
+    /// Has further tools, and says so to its session.
+    pub(crate) fn offered(&mut self, tools: Vec<Arc<dyn Tool>>) -> Event {
+        let toolbox = self.performer.toolbox.with(tools);
+        let config = SessionConfig { tools: toolbox.specs(), ..self.agent.session().config().clone() };
+        self.performer.toolbox = Arc::new(toolbox);
+        session::Event::Reconfigured { config: Box::new(config) }.into()
+    }
+
     async fn take_config(&mut self, at_ms: u64) -> Result<Vec<Asked>, JournalError> {
         match self.reconfigured.take() {
             Some(config) => self.take_at(at_ms, session::Event::Reconfigured { config }.into()).await,
@@ -133,7 +142,11 @@ impl Member {
     fn show_configured(&mut self) {
         let now = self.agent.session().config();
         let is_same = |shown: &SessionConfig| {
-            shown.permissions == now.permissions && shown.limits == now.limits && shown.models == now.models
+            let same_tools = Arc::ptr_eq(&shown.tools, &now.tools);
+            shown.permissions == now.permissions
+                && shown.limits == now.limits
+                && shown.models == now.models
+                && same_tools
         };
         if !self.configured.as_deref().is_some_and(is_same) {
             let now = Box::new(now.clone());

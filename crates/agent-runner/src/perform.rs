@@ -55,14 +55,7 @@ impl Performer {
                 self.start(ticket, |stop| tool_calls::prepare(toolbox, verdicts, calls, ticket, inbox, stop));
             }
             Action::RequestApproval { ticket, questions } => {
-                let asking = Asking {
-                    approver: self.approver.clone(),
-                    toolbox: self.toolbox.clone(),
-                    verdicts: self.verdicts(session),
-                    ticket,
-                    inbox: self.inbox.clone(),
-                    agent: self.notices.agent().cloned(),
-                };
+                let asking = self.asking(ticket, session);
                 self.start(ticket, |stop| asking.run(questions, stop));
             }
             Action::ExecuteTools { ticket, calls } => {
@@ -161,6 +154,17 @@ impl Performer {
         let (hook, clock, timeout_ms, inbox) =
             (self.hook.clone(), self.clock.clone(), self.hook_timeout_ms, self.inbox.clone());
         self.start(ticket, |stop| hooks::run(hook, step, ticket, clock, timeout_ms, inbox, stop));
+    }
+
+    fn asking(&self, ticket: Ticket, session: &Session) -> Asking {
+        Asking {
+            approver: self.approver.clone(),
+            toolbox: self.toolbox.clone(),
+            verdicts: self.verdicts(session),
+            ticket,
+            inbox: self.inbox.clone(),
+            agent: self.notices.agent().cloned(),
+        }
     }
 
     fn verdicts(&self, session: &Session) -> Verdicts {

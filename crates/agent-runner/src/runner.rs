@@ -3,7 +3,7 @@
 //! The agents send each other nothing. After each event the driver asks what a parent and a child have to take of each other
 //! ([`between`]), writes what the one has taken, and lets the other take it. It decides nothing.
 
-use crate::inbox::{Message, Place};
+use crate::inbox::{Message, Offered, Place};
 use crate::member::{Asked, Member};
 use crate::notice::{AgentName, Notice};
 use crate::nursery::{Found, Nursery};
@@ -84,6 +84,10 @@ impl Runner {
                 Message::Progress(event, room) => {
                     drop(room);
                     self.take(&place, event.into()).await?;
+                }
+                Message::Offer(Offered(tools)) => {
+                    let offered = self.root.offered(tools);
+                    self.take(&place, offered).await?;
                 }
                 // The hooks of the end run first. A host that asks a second time does not wait for them.
                 Message::Detach if self.root.agent.session().runs_hooks_on_leave() => {

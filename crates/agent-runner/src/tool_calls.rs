@@ -26,6 +26,17 @@ impl Toolbox {
         Self { tools }
     }
 
+    /// The same with further tools behind them; one whose name is taken is left out.
+    pub(crate) fn with(&self, further: Vec<Arc<dyn Tool>>) -> Self {
+        let mut all = Self::new(self.tools.clone());
+        for tool in further {
+            if all.find(&tool.spec().name).is_none() {
+                all.tools.push(tool);
+            }
+        }
+        all
+    }
+
     pub(crate) fn specs(&self) -> Arc<[ToolSpec]> {
         self.tools.iter().map(|tool| tool.spec().clone()).collect()
     }

@@ -6,6 +6,7 @@
 //! time            ManualClock (by hand)         TokioClock (tokio's time, which tests can pause)
 //! other ports     RecordingHook, FailingHook, ScriptedApprover, ScriptedCommands
 //! the rules       conformance: what every provider, every tool and every journal must hold, as checks for one of your own
+//! servers of tools   mcp: a server of the Model Context Protocol that misbehaves as it is told
 //! the demo        demo: a repository with a bug, the model that mends it, and the check that it is mended
 //! ```
 //!
@@ -19,6 +20,7 @@
 pub mod conformance;
 pub mod demo;
 pub mod http;
+pub mod mcp;
 
 mod approver;
 mod clock;

@@ -67,6 +67,9 @@ pub(crate) enum Command {
     /// Let this repository's hooks and formatters run; lists them first.
     #[command(after_help = examples::TRUST)]
     Trust(Trust),
+    /// List, add, remove, test and review servers of the Model Context Protocol, which bring tools.
+    #[command(after_help = examples::MCP)]
+    Mcp(crate::commands::mcp::args::McpArguments),
     /// Draw a machine from its table.
     #[command(after_help = examples::DIAGRAM)]
     Diagram(Diagram),
@@ -315,6 +318,8 @@ pub(crate) enum Machine {
     Child,
     /// One piece of work from its description to its audit record.
     Job,
+    /// A server of tools as the agent that uses it knows it.
+    Server,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

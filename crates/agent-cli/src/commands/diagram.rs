@@ -7,6 +7,7 @@ use agent_core::child::table::TABLE as CHILD;
 use agent_core::diagram::{Format, render};
 use agent_core::job::table::TABLE as JOB;
 use agent_core::lifecycle::table::TABLE as LIFECYCLE;
+use agent_core::server::table::TABLE as SERVER;
 use agent_core::session::table::TABLE as SESSION;
 
 pub(crate) fn run(arguments: &Diagram) -> Result<u8, Failure> {
@@ -23,6 +24,7 @@ pub(crate) fn run(arguments: &Diagram) -> Result<u8, Failure> {
         Machine::Lifecycle => render(&LIFECYCLE, format),
         Machine::Child => render(&CHILD, format),
         Machine::Job => render(&JOB, format),
+        Machine::Server => render(&SERVER, format),
     };
     print(&text).map_err(|error| Failure::internal(format!("cannot write the diagram: {error}")))?;
     Ok(0)

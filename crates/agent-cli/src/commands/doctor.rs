@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::hooks::formatters;
 use crate::hooks::places;
 use crate::hooks::trust;
+use crate::mcp::files;
 use crate::model::endpoint::{Endpoint, base_url_variable};
 use crate::model::keys::{self, key_variable, variable};
 use crate::model::provider::{self, connect, is_on_this_machine, shown_url};
@@ -25,6 +26,7 @@ use agent_core::llm::{LlmError, LlmErrorKind};
 use agent_core::permission::{Permissions, Rule, RuleSource};
 use agent_exec::SearchPath;
 use agent_llm::Timeouts;
+use agent_mcp::Source;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -47,6 +49,7 @@ pub(crate) async fn run(options: &Doctor) -> Result<u8, Failure> {
     match directory {
         Ok(directory) => {
             report.directory(&directory);
+            report.servers(&directory);
             report.sandbox(&directory);
         }
         Err(failure) => report.bad(&failure.message),
@@ -275,6 +278,24 @@ impl Report {
         if !directory.ancestors().any(|folder| folder.join(".git").exists()) {
             self.note("the directory is not in a git repository, so nothing is committed");
         }
+    }
+
+    /// The servers that are configured; `agent mcp list` starts them.
+    fn servers(&mut self, directory: &Path) {
+        let found = match files::of_user() {
+            Ok(found) => found.and(files::of_repository(directory)),
+            Err(failure) => return self.bad(&failure.message),
+        };
+        for server in &found.servers {
+            let of = if server.source == Source::Repository { " of the repository" } else { "" };
+            let word = if server.is_enabled { "" } else { ", disabled" };
+            self.note(&format!(
+                "the MCP server {}{of}{word}: {} (`agent mcp list` starts it)",
+                server.name,
+                server.shown()
+            ));
+        }
+        found.faults.iter().for_each(|fault| self.bad(fault));
     }
 
     fn sandbox(&mut self, directory: &Path) {

@@ -38,6 +38,32 @@ pub(crate) const TRUST: &str = "Examples:
   agent trust --show
   agent trust --revoke";
 
+pub(crate) const MCP: &str = "Examples:
+  agent mcp list
+  agent mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  agent run -p \"look it up\" --allow mcp__files
+
+docs/mcp.md says how servers are configured and what they may do.";
+
+pub(crate) const MCP_LIST: &str = "Examples:
+  agent mcp list
+  agent mcp list --json";
+
+pub(crate) const MCP_ADD: &str = "Examples:
+  agent mcp add time -- uvx mcp-server-time
+  agent mcp add issues --network -e 'TOKEN=${ISSUES_TOKEN}' -- issues-mcp --read-only
+  agent mcp add memory --write /home/me/.memory -- npx -y @modelcontextprotocol/server-memory";
+
+pub(crate) const MCP_REMOVE: &str = "Examples:
+  agent mcp remove time";
+
+pub(crate) const MCP_TEST: &str = "Examples:
+  agent mcp test time";
+
+pub(crate) const MCP_REVIEW: &str = "Examples:
+  agent mcp review time                      shows what changed, and asks
+  agent mcp review time --yes";
+
 pub(crate) const DIAGRAM: &str = "Examples:
   agent diagram session --format svg
   agent diagram lifecycle --format markdown";

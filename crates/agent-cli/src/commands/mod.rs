@@ -9,6 +9,7 @@ mod examples;
 pub(crate) mod help_pages;
 pub(crate) mod job;
 pub(crate) mod listing;
+pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod prompt;
 pub(crate) mod ps;

@@ -5,6 +5,7 @@ use crate::commands::task::task;
 use crate::config::options::{Options, OutputFormat, Seat, Verification};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
+use crate::mcp::session::{Mcp, told};
 use crate::model::paced::Unread;
 use crate::model::provider;
 use crate::screen::counted::counted;
@@ -123,7 +124,8 @@ async fn drive(
     mut signals: Signals,
     started: Instant,
 ) -> RunResult {
-    let Opened { runner, handle, mut notices, id, model, tool_names, before, unfinished, repository, .. } = opened;
+    let Opened { runner, handle, mut notices, id, model, tool_names, before, unfinished, repository, mut mcp, .. } =
+        opened;
     printer.init(Init {
         session_id: id.clone(),
         model: model.id.to_string(),
@@ -142,13 +144,19 @@ async fn drive(
     if let Some(left) = &unfinished {
         printer.say(&going_on(left));
     }
+    if let Some(mcp) = &mut mcp
+        && let Err(failure) = unless_signalled(&mut signals, required(mcp, &handle, printer)).await
+    {
+        mcp.stop().await;
+        return RunResult::of_failure(&failure, started).of_session(id);
+    }
     let task = tokio::spawn(runner.run());
     let has_task = prompt.is_some();
     if let Some(Pictured { message, told }) = prompt {
         told.iter().for_each(|told| printer.say(&inline(&format!("attached {told}"))));
         handle.input(message);
     }
-    let signalled = watch(&handle, has_task, printer, &mut signals, &mut notices).await;
+    let signalled = watch(&handle, has_task, printer, &mut signals, &mut notices, mcp.as_mut()).await;
     handle.detach();
     let (ended, cut_short) = apart::ended(task, &mut signals, || {
         printer.say("stopping the end-of-session hooks (Ctrl-C again quits at once)");
@@ -156,6 +164,9 @@ async fn drive(
     })
     .await;
     repository.turn_ended();
+    if let (Some(mcp), None) = (&mcp, &cut_short) {
+        mcp.stop().await;
+    }
     match ended {
         Some(Ok((end, agent))) => {
             let (session, outcome) = (agent.session(), agent.outcome());
@@ -185,6 +196,7 @@ async fn watch(
     printer: &mut Printer,
     signals: &mut Signals,
     notices: &mut Notices,
+    mut mcp: Option<&mut Mcp>,
 ) -> Option<Signal> {
     let mut signalled = None;
     let mut is_unread = false;
@@ -209,6 +221,11 @@ async fn watch(
                     break;
                 }
             },
+            change = told(mcp.as_deref_mut()) => {
+                // A run has one turn, so what comes late comes in the middle of it.
+                let told = mcp.as_deref_mut().and_then(|mcp| mcp.take(change, true, agent));
+                told.iter().for_each(|told| printer.say(told));
+            }
             // An answer without a reader is not worth its price.
             () = terminal::lost(), if !is_unread => {
                 is_unread = true;
@@ -227,6 +244,13 @@ async fn watch(
         }
     }
     signalled
+}
+
+/// Waits for the servers that the run needs.
+async fn required(mcp: &mut Mcp, agent: &Handle, printer: &mut Printer) -> Result<(), Failure> {
+    let (told, result) = mcp.required(agent).await;
+    told.iter().for_each(|told| printer.say(told));
+    result
 }
 
 /// That a run goes on which was left before it came to rest.

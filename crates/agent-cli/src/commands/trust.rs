@@ -9,6 +9,7 @@ use crate::hooks::formatters;
 use crate::hooks::places::{self, Ground};
 use crate::hooks::programs;
 use crate::hooks::trust::{CHANGED, OUTDATED, is_outside, named, store};
+use crate::mcp::files;
 use crate::screen::confirm::confirmed;
 use crate::screen::terminal::{inline, print, say, shown_path};
 use crate::skills::{self, Found, Skill};
@@ -85,8 +86,11 @@ fn describe(
     let skill =
         |skill: &Skill| format!("the skill `{}` of {}: {}", skill.name, shown_path(&skill.file), skill.description);
     programs.extend(skills.skills.iter().map(skill));
+    let servers = files::of_repository(directory);
+    programs
+        .extend(servers.servers.iter().map(|server| format!("the MCP server `{}`: {}", server.name, server.shown())));
     if programs.is_empty() {
-        text.push_str(&format!("{would} none of the repository's hooks, formatters and skills\n"));
+        text.push_str(&format!("{would} none of the repository's hooks, formatters, skills and MCP servers\n"));
     }
     for program in programs {
         text.push_str(&format!("{would} {}\n", inline(&program)));
@@ -99,7 +103,7 @@ fn describe(
             "formatters are used only with `--format-on-edit`, or `format_on_edit = true` in your configuration\n",
         );
     }
-    skills.notes.iter().for_each(|note| text.push_str(&format!("{}\n", inline(note))));
+    skills.notes.iter().chain(&servers.faults).for_each(|note| text.push_str(&format!("{}\n", inline(note))));
     text.push_str(NEVER);
     Ok(text)
 }

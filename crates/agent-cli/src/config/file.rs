@@ -419,11 +419,11 @@ pub(crate) fn check_places() -> Result<(), Failure> {
 /// and gone on with. A configuration may be a link, as those are who keep theirs elsewhere; the state is the program's alone.
 fn check_whose() -> Result<(), Failure> {
     if let Some(home) = state_home() {
-        let kept = ["sessions", "trust", "audit", "hooks", "history", LEFTOVERS].map(|name| home.join(name));
+        let kept = ["sessions", "trust", "mcp", "audit", "hooks", "history", LEFTOVERS].map(|name| home.join(name));
         let own = std::iter::once(&home).chain(&kept).try_for_each(|place| check_own(place));
         own.map_err(|error| Failure::config(format!("{error}; or set AGENT_STATE_HOME to another directory")))?;
     }
-    let config = [config_home(), user_config_path()];
+    let config = [config_home(), user_config_path(), config_home().map(|home| home.join("mcp.json"))];
     config.iter().flatten().try_for_each(|place| check_own_target(place).map(drop)).map_err(Failure::config)
 }
 

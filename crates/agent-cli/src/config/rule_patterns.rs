@@ -41,6 +41,9 @@ pub(crate) fn fault(rule: &Rule, is_deny: bool, user: &UserConfig, tool_names: &
     if let Some(why) = unknown(rule, tool_names) {
         return Some(format!("cannot use the {key} rule `{rule}`{place}: it names no tool; {why}"));
     }
+    if is_of_server(rule.tool()) && rule.has_pattern() {
+        return Some(format!("cannot use the {key} rule `{rule}`{place}: tools of MCP servers have no pattern"));
+    }
     if !rule.doors().is_empty() && rule.tool() != "bash" {
         let tool = rule.tool();
         return Some(format!("cannot use the {key} rule `{rule}`{place}: `{tool}` opens nothing; only `bash` does"));
@@ -69,6 +72,13 @@ fn unknown(rule: &Rule, tool_names: &[String]) -> Option<String> {
     // A tool that some sessions have and this one lacks is none that does not exist.
     let signal = signal_tool();
     let name = rule.tool();
+    if is_of_server(name) {
+        // A file may name servers that are configured elsewhere; what is typed for this session is for its servers.
+        let is_here =
+            |family: &String| name == family || name.strip_prefix(&**family).is_some_and(|end| end.starts_with("__"));
+        let is_known = rule.source() != RuleSource::CommandLine || tool_names.iter().any(is_here);
+        return (!is_known).then(|| "no MCP server is called so here; `agent mcp list` lists them".to_owned());
+    }
     let is_known = |name: &str| {
         *signal.spec().name == *name || tool_families().contains(&name) || tool_names.iter().any(|known| known == name)
     };
@@ -84,6 +94,11 @@ fn unknown(rule: &Rule, tool_names: &[String]) -> Option<String> {
     }
     let (tools, families) = (tool_names.join(", "), tool_families().join(", "));
     Some(format!("the tools are {tools}, their families {families}"))
+}
+
+/// Whether it names tools of a server: `mcp__server` or `mcp__server__tool`.
+pub(crate) fn is_of_server(name: &str) -> bool {
+    name.strip_prefix("mcp__").is_some_and(|rest| !rest.is_empty())
 }
 
 /// A pattern as it is written here: paths begin below the directory.

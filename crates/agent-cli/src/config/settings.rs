@@ -13,6 +13,7 @@ use crate::hooks::formatters;
 use crate::hooks::places::{self, Ground};
 use crate::hooks::programs::Trust;
 use crate::hooks::trust;
+use crate::mcp::files;
 use crate::model::effort::Wish;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
@@ -28,6 +29,7 @@ use agent_core::permission::{PermissionMode, Permissions, Rule, RuleSource};
 use agent_exec::SearchPath;
 use agent_hooks::{FormatterConfig, UserHook};
 use agent_llm::Timeouts;
+use agent_mcp::ServerConfig;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -72,6 +74,8 @@ pub(crate) struct Settings {
     pub(crate) formatters: Vec<FormatterConfig>,
     pub(crate) hooks: Vec<UserHook>,
     pub(crate) skills: Vec<Skill>,
+    /// Servers of tools: the user's, and those of a trusted repository.
+    pub(crate) servers: Vec<ServerConfig>,
     pub(crate) user: UserConfig,
 }
 
@@ -101,6 +105,7 @@ impl Settings {
         }
         let ground = Ground { directory: &directory, user: &user, has_sandbox: sandbox.is_some() };
         let hooks = hooks(&repository, &trust, ground, options)?;
+        let servers = servers(&directory, &trust)?;
         let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
         let permissions = permissions(options, &user, repository, &directory);
         let skills = skills::with_users(trust.is_given.then_some(trust.skills));
@@ -137,6 +142,7 @@ impl Settings {
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
             skills: skills.skills,
+            servers,
             hooks,
             directory,
             user,
@@ -192,6 +198,16 @@ fn hooks(
     placed.told.iter().filter(|_| !options.quiet).for_each(|told| say(&format!("agent: {}", inline(told))));
     placed.left_out.iter().for_each(|told| say(&format!("agent: not run: {}", inline(told))));
     Ok(placed.hooks)
+}
+
+/// The user's servers, and then those of a trusted repository. What cannot be used is told.
+fn servers(directory: &Path, trust: &Trust) -> Result<Vec<ServerConfig>, Failure> {
+    let mut found = files::of_user()?;
+    if trust.is_given {
+        found = found.and(files::of_repository(directory));
+    }
+    found.faults.iter().for_each(|fault| say(&format!("agent: ignored: {}", inline(fault))));
+    Ok(found.servers)
 }
 
 pub(crate) fn users_config() -> Result<UserConfig, Failure> {

@@ -10,6 +10,7 @@ pub(crate) mod words;
 
 use crate::config::entries::Named;
 use crate::config::file::{HookEntry, OnFailureWord};
+use crate::config::rule_patterns::is_of_server;
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{
     Changes, CommitReport, FormatReport, GitReport, HookEnd, HookError, HookOccasion, HookPoint, HookReport, HookRun,
@@ -59,7 +60,8 @@ pub(crate) const fn key_of(error: &HookConfigError) -> &'static str {
 pub(crate) fn unknown_names(hooks: &[UserHook], tool_names: &[String]) -> Vec<String> {
     let on_tools = hooks.iter().filter(|hook| matches!(hook.point, HookPoint::PreToolUse | HookPoint::PostToolUse));
     let names = on_tools.flat_map(|hook| hook.matcher.names().map(move |name| (hook, name)));
-    let unknown = names.filter(|(_, name)| !tool_names.iter().any(|known| known == name));
+    // Which tools a server has may not be known yet.
+    let unknown = names.filter(|(_, name)| !is_of_server(name) && !tool_names.iter().any(|known| known == name));
     unknown.map(|(hook, name)| format!("the hook `{}` at {} names `{name}`", hook.command, hook.point)).collect()
 }
 

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::hooks::formatters::program_of;
 use crate::hooks::places::{self, Ground};
 use crate::hooks::programs::{self, Trust, line, name};
+use crate::mcp::files;
 use crate::skills::{self, Found};
 use agent_hooks::{Place, Programs, Script, Standing, TrustStore};
 use std::path::Path;
@@ -33,16 +34,19 @@ pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, F
     match standing {
         Standing::Trusted => {}
         Standing::Changed => {
-            told.push(format!("the repository's hooks, formatters and skills: {CHANGED}"));
+            told.push(format!("the repository's hooks, formatters, skills and MCP servers: {CHANGED}"));
             let trusted = known.and_then(|(store, place)| store.programs(&place)).unwrap_or_default();
             told.extend(programs::differences(&trusted, &programs));
         }
-        Standing::Outdated => told.push(format!("the repository's hooks, formatters and skills: {OUTDATED}")),
+        Standing::Outdated => {
+            told.push(format!("the repository's hooks, formatters, skills and MCP servers: {OUTDATED}"));
+        }
         _ => {
             let named = [
                 ("formatters", config.formatters.is_empty()),
                 ("hooks", config.hooks.is_empty()),
                 ("skills", skills.skills.is_empty()),
+                ("MCP servers", files::of_repository(directory).servers.is_empty()),
             ];
             let named = named.into_iter().filter(|(_, is_empty)| !is_empty);
             told.extend(named.map(|(key, _)| format!("`{key}` of the repository: it is not trusted ({SHOWS})")));
@@ -66,6 +70,9 @@ pub(crate) fn named(directory: &Path, config: &RepositoryConfig, skills: &Found)
     for formatter in &config.formatters {
         add(&formatter.file, line("formatter", &formatter.entry));
     }
+    // With a line for each, or none: a file that is gone differs from one that named servers.
+    let servers = files::lines_of_repository(directory);
+    programs.insert(name(&files::repository_path(directory), &root), servers);
     let of_hooks = config.hooks.iter().filter_map(|hook| Script::named(&hook.entry.command, directory, &root));
     let of_formatters = config.formatters.iter().filter_map(|formatter| Script::at(&program_of(formatter), &root));
     // What may be pinned is found by other rules than what a shell begins with.

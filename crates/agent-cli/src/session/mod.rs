@@ -10,6 +10,7 @@ mod instructions_below;
 pub(crate) mod kept;
 pub(crate) mod limits;
 pub(crate) mod own;
+mod parts;
 pub(crate) mod pictured;
 pub(crate) mod project_instructions;
 pub(crate) mod setup;

@@ -1,16 +1,15 @@
 //! Wires a session: tools, hooks, journal, runner.
 
 use crate::LEFTOVERS;
-use crate::config::file::{Author, config_home, record_key, state_home};
+use crate::config::file::state_home;
 use crate::config::options::Options;
 use crate::config::rule_patterns;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::hooks::{self, ChildHooks, Hooks};
+use crate::mcp::session::{Awaiting, Mcp};
 use crate::model::effort::Reach;
-use crate::model::keys;
 use crate::model::provider::Chosen;
-use crate::model::secrets;
 use crate::screen::terminal::{inline, say};
 use crate::session::attached::{Kept, Resumed};
 use crate::session::binding;
@@ -21,26 +20,24 @@ use crate::session::instructions_below::reporting;
 use crate::session::kept::store;
 use crate::session::limits::{self, Raise};
 use crate::session::own;
+use crate::session::parts::{formatters, hooks_config, users_hooks, workspace};
 use crate::session::pictured::Attaching;
 use crate::skills::{activate_skill, catalogue};
 use crate::walls::own_git::OwnGit;
 use crate::walls::own_programs;
-use crate::walls::protected::own_places;
-use crate::walls::sandbox;
 use agent_core::budget::{Ledger, LimitReached};
 use agent_core::conversation::Conversation;
 use agent_core::hook::HookPoint;
 use agent_core::journal::Begun;
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
 use agent_core::permission::RuleSource;
-use agent_core::ports::{Approver, Tool};
+use agent_core::ports::{Approver, LlmProvider, Tool};
 use agent_core::session::{Action, KeptResults, ModelConfig, Outstanding, Session, SessionConfig, Summaries};
 use agent_exec::{Processes, leftovers};
-use agent_git::{HooksConfig, Identity, RepositoryHooks};
-use agent_hooks::{Formatters, Runs, UserHooks};
+use agent_git::RepositoryHooks;
+use agent_hooks::UserHooks;
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{BackgroundCommands, Workspace, agent_tools, signal_tool, standard_tools_seen};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A session that is ready to run.
@@ -67,6 +64,8 @@ pub(crate) struct Opened {
     pub(crate) background: BackgroundCommands,
     /// Attaches pictures to messages.
     pub(crate) attaching: Attaching,
+    /// The servers whose tools it has, where there are any.
+    pub(crate) mcp: Option<Mcp>,
 }
 
 /// A session as it was left.
@@ -106,8 +105,9 @@ pub(crate) fn open(
     clear_leftovers(settings.is_quiet);
     let reach = chosen.reach;
     let mut attaching = chosen.attaching.clone();
-    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared } =
-        make(settings, options, chosen, approver, with_signal)?;
+    let servers = Mcp::start(settings, chosen.attaching.keeper.clone());
+    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp } =
+        make(settings, options, chosen, approver, with_signal, servers)?;
     (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
     let kept = Kept::find(settings, options)?;
     let config = builder.effective_config();
@@ -144,6 +144,7 @@ pub(crate) fn open(
         repository,
         background,
         attaching,
+        mcp,
     })
 }
 
@@ -194,7 +195,7 @@ pub(crate) fn builder(
     // An attempt without commitments has no one to signal to.
     let is_bound = !commitments.is_empty();
     let keeper = chosen.attaching.keeper.clone();
-    let made = make(settings, options, chosen, None, is_bound)?;
+    let made = make(settings, options, chosen, None, is_bound, None)?;
     let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory, &keeper);
     made.users.is_of(&id);
     let builder = builder.commands(Arc::new(made.processes)).nursery(children(made.shared, settings, &id)?);
@@ -227,6 +228,7 @@ struct Made {
     background: BackgroundCommands,
     workspace: Arc<Workspace>,
     shared: Shared,
+    mcp: Option<Mcp>,
 }
 
 fn make(
@@ -235,8 +237,9 @@ fn make(
     chosen: Chosen,
     approver: Option<Arc<dyn Approver>>,
     with_signal: bool,
+    servers: Option<(Mcp, Vec<Arc<dyn Tool>>)>,
 ) -> Result<Made, Failure> {
-    let workspace = workspace(settings, &chosen)?;
+    let workspace = workspace(settings, chosen.attaching.keeper.clone())?;
     let own = own_programs::processes(&settings.programs);
     let commands = own_programs::processes_of_commands(&settings.programs);
     let processes = match &settings.sandbox {
@@ -250,6 +253,8 @@ fn make(
     if settings.agents.is_some() {
         tools.extend(agent_tools());
     }
+    let (mcp, of_servers) = servers.unzip();
+    tools.extend(of_servers.into_iter().flatten());
     let users = users_hooks(settings, &own, &processes)?;
     let (prompt, instructions) = system_prompt(options, settings, approver.is_some());
     let config = SessionConfig {
@@ -267,82 +272,27 @@ fn make(
     let hooks_config = hooks_config(settings);
     // Git runs nothing of the repository and writes in its directory only; a formatter may run whatever it finds.
     let git = OwnGit::new(&settings.directory, own.clone());
-    let formatters = match &settings.sandbox {
-        Some(_) if !settings.formatters.is_empty() => {
-            let sandbox = sandbox::for_formatters(&settings.user, &settings.directory, settings.sandbox.as_ref())?;
-            let scratch = sandbox.scratch().to_path_buf();
-            Formatters::new(settings.formatters.clone(), Arc::new(own.in_sandbox(sandbox))).with_scratch(scratch)
-        }
-        _ => Formatters::new(settings.formatters.clone(), Arc::new(own)),
-    };
+    let formatters = formatters(settings, own)?;
     let repository = RepositoryHooks::new(hooks_config, Arc::new(git)).formatting_with(Arc::new(formatters));
     let repository = Arc::new(repository);
     let hooks = Hooks { users: users.clone(), repository: repository.clone(), workspace: workspace.clone() };
     let tool_names: Vec<String> = tools.iter().map(|tool: &Arc<dyn Tool>| tool.spec().name.to_string()).collect();
-    rule_patterns::check(&settings.permissions, &settings.user, &tool_names)?;
+    let families = settings.servers.iter().map(|server| server.family.clone());
+    let known: Vec<String> = tool_names.iter().cloned().chain(families).collect();
+    rule_patterns::check(&settings.permissions, &settings.user, &known)?;
     for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
         say(&format!("agent: {unknown}, which is not a tool; the tools are {}", tool_names.join(", ")));
     }
     let hooks_below = ChildHooks { users: users.clone(), repository: repository.clone() };
     let shared = Shared::of(settings, &chosen, &workspace, &processes, approver.clone(), hooks_below);
-    let builder = Builder::new(config).provider(chosen.provider).tools(tools).hook(Arc::new(hooks));
+    let provider: Arc<dyn LlmProvider> = match &mcp {
+        Some(mcp) => Arc::new(Awaiting::new(chosen.provider, mcp.servers.clone())),
+        None => chosen.provider,
+    };
+    let builder = Builder::new(config).provider(provider).tools(tools).hook(Arc::new(hooks));
     let builder = chosen.secrets.into_iter().fold(builder, |builder, secret| builder.secret(secret));
     let builder = approver.into_iter().fold(builder, Builder::approver);
-    Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace, shared })
-}
-
-/// The working directory, with what no tool reads or writes there.
-fn workspace(settings: &Settings, chosen: &Chosen) -> Result<Arc<Workspace>, Failure> {
-    let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
-    // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the
-    // records.
-    let own = [config_home(), state_home()].into_iter().flatten();
-    Ok(Arc::new(
-        workspace
-            .knowing(secrets::redactor())
-            .keeping(chosen.attaching.keeper.clone())
-            .protecting(own)
-            .closing(state_home().into_iter().chain(keys::files(&settings.user)?))
-            .closing(agent_git::kept_in(&settings.directory))
-            .protecting_repositories(settings.protected.iter().chain(&settings.git_settings.elsewhere))
-            .protecting_linked(&settings.linked)
-            .protecting_hooks(&settings.git_settings.hooks),
-    ))
-}
-
-/// What is to run in a sandbox by the user's own word is not left out.
-fn users_hooks(settings: &Settings, unconfined: &Processes, processes: &Processes) -> Result<Arc<UserHooks>, Failure> {
-    if settings.sandbox.is_none()
-        && let Some(hook) = settings.hooks.iter().find(|hook| hook.runs == Runs::Sandboxed)
-    {
-        let (command, point) = (&hook.command, hook.point);
-        return Err(Failure::config(format!(
-            "cannot run the hook `{command}` at {point} in a sandbox: there is none here"
-        )));
-    }
-    let runners = (Arc::new(unconfined.clone()), Arc::new(processes.clone()));
-    Ok(Arc::new(UserHooks::new(settings.hooks.clone(), settings.directory.clone(), runners.0, runners.1)))
-}
-
-fn hooks_config(settings: &Settings) -> HooksConfig {
-    let defaults = HooksConfig::new(settings.directory.clone());
-    let commits = &settings.user.commits;
-    let identity = |author: &Author| Identity { name: author.name.clone(), email: author.email.clone() };
-    HooksConfig {
-        auto_commit: settings.auto_commit,
-        identity: commits.author.as_ref().map(identity),
-        trailer: commits.trailer.as_ref().map_or(defaults.trailer, |trailer| trailer.0.clone()),
-        protected: protected_of(settings),
-        record_key: record_key(),
-        hidden: settings.sandbox.iter().flat_map(|sandbox| sandbox.policy().hidden.iter().cloned()).collect(),
-        ..defaults
-    }
-}
-
-/// What is not restored or formatted besides protected names.
-fn protected_of(settings: &Settings) -> Vec<PathBuf> {
-    let named = settings.protected.iter().chain(&settings.linked).cloned();
-    own_places().into_iter().chain(settings.git_settings.kept().cloned()).chain(named).collect()
+    Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp })
 }
 
 /// What says where the work stands, and how it is to be done, is not left to the model that summarises.

@@ -141,6 +141,11 @@ pub(crate) fn for_formatters(
         .map_err(|why| Failure::config(format!("cannot enforce the sandbox of the formatters: {why}")))
 }
 
+/// A sandbox of this policy.
+pub(crate) fn of_policy(policy: Policy) -> Result<Sandbox, Unavailable> {
+    Sandbox::new(policy, helper(), &Environment::inherited())
+}
+
 /// This program, and the small one that is installed with it.
 fn helper() -> Helper {
     Helper::own_program().beside("agent-helper")

@@ -29,6 +29,7 @@ mod kill_loop;
 mod leftovers;
 mod limits_of_the_system;
 mod lint;
+mod mcp;
 mod odd_servers;
 mod output;
 mod own_directories;
@@ -75,3 +76,9 @@ mod walls_own;
 mod whose;
 mod widths;
 mod write_doors;
+
+/// This program is an MCP server, too, where it is started as one.
+#[ctor::ctor]
+fn serve() {
+    agent_testkit::mcp::serve_if_asked();
+}

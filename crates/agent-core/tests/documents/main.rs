@@ -4,7 +4,7 @@ use agent_core::diagram::{Refusal, cell, svg};
 use agent_core::session::table::TABLE;
 use agent_core::session::{State, Trigger};
 use agent_core::table::{Label, Table};
-use agent_core::{child, job, lifecycle};
+use agent_core::{child, job, lifecycle, server};
 
 /// Large enough for lists of triggers that take several lines, and for lanes that share a column.
 #[test]
@@ -14,6 +14,7 @@ fn the_real_machines_are_drawn_as_in_their_documentation() {
         (svg(&lifecycle::table::TABLE), include_str!("../../src/lifecycle/table.svg")),
         (svg(&child::table::TABLE), include_str!("../../src/child/table.svg")),
         (svg(&job::table::TABLE), include_str!("../../src/job/table.svg")),
+        (svg(&server::table::TABLE), include_str!("../../src/server/table.svg")),
     ];
     for (drawn, kept) in drawings {
         assert!(kept.contains(&drawn), "`cargo xtask docs` draws it anew: {drawn}");
@@ -58,4 +59,5 @@ fn every_reason_names_other_states_that_have_such_a_row() {
     check(&lifecycle::table::TABLE);
     check(&child::table::TABLE);
     check(&job::table::TABLE);
+    check(&server::table::TABLE);
 }

@@ -176,9 +176,11 @@ impl Rule {
         self.tool == tool || subject.is_of(&self.tool)
     }
 
-    /// A rule about files is about what is done with them, by whichever tool.
+    /// A rule about files is about what is done with them, by whichever tool. One without a pattern also holds a tool that is about no
+    /// files: what such a tool is akin to is all that a rule can name.
     fn may_name(&self, tool: &str, subject: &Subject) -> bool {
-        self.names(tool, subject) || self.has_pattern() && subject.is_akin(&self.tool)
+        let is_about_none = subject.paths().is_some_and(<[String]>::is_empty);
+        self.names(tool, subject) || (self.has_pattern() || is_about_none) && subject.is_akin(&self.tool)
     }
 
     /// Whether an allow rule covers the call: everything the call is about matches, and all of it is known.
@@ -218,6 +220,8 @@ impl Rule {
         };
         match subject {
             Subject::None | Subject::Command { plain: None, .. } => true,
+            // What it may be about is not known.
+            Subject::Files { paths, .. } if paths.is_empty() => true,
             Subject::Paths(paths) | Subject::Files { paths, .. } => paths.iter().any(|path| self.may_cover(path)),
             Subject::Command { plain: Some(plain), .. } => {
                 let may = |command: &String| {
@@ -354,6 +358,20 @@ pub struct RuleError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Such a tool may be left out of what allow rules call its family.
+    #[test]
+    fn a_deny_rule_without_a_pattern_holds_a_tool_that_is_about_no_files() {
+        let rule: Rule = "mcp__s".parse().unwrap();
+        let akin = |paths: &[&str]| Subject::Files {
+            paths: paths.iter().map(ToString::to_string).collect(),
+            families: vec![],
+            akin: vec!["mcp__s".to_string()],
+        };
+        assert!(rule.may_match("mcp__s__raze", &akin(&[])) && !rule.matches("mcp__s__raze", &akin(&[])));
+        assert!(!rule.may_match("grep", &akin(&["a"])), "a tool about files is named by its own name, or with files");
+        assert!(!"mcp__t".parse::<Rule>().unwrap().may_match("mcp__s__raze", &akin(&[])));
+    }
 
     #[test]
     fn a_deny_rule_covers_a_file_by_every_name_that_a_file_system_takes_for_it() {

@@ -13,6 +13,7 @@ mod modes;
 mod question;
 pub(crate) mod registry;
 mod reports;
+mod servers;
 mod shell;
 mod sitting;
 mod status;
@@ -20,6 +21,7 @@ mod waiting;
 
 use crate::commands::sessions::Undos;
 use crate::config::settings::Settings;
+use crate::mcp::session::{Mcp, told};
 use crate::model::effort::{Reach, Wish};
 use crate::screen::approver::Question;
 use crate::screen::lines::Line;
@@ -112,6 +114,8 @@ struct Screen {
     presses: Arc<AtomicU32>,
     /// What the agent's commands left running.
     background: BackgroundCommands,
+    /// The servers whose tools the session has.
+    mcp: Option<Mcp>,
     /// When turns were taken back here.
     undos: Undos,
     /// A command that runs. Until its end nothing more is read.
@@ -159,6 +163,7 @@ impl Screen {
             agreed: BTreeSet::new(),
             presses: Arc::default(),
             background: BackgroundCommands::default(),
+            mcp: None,
             undos: Undos::default(),
             report: None,
             next: None,
@@ -188,6 +193,7 @@ impl Screen {
                 text = end_of_writing(writing) => self.written(text),
                 looked = end_of_look(looking) => self.looked(looked),
                 result = end_of_report(self.report.as_mut()) => self.reported(result),
+                told = told(self.mcp.as_mut()) => self.told_of_servers(told),
                 change = changes.next() => self.changed(change).await,
                 _ = frames.tick(), if moves => {}
                 () = until(ready) => self.is_ready(),
@@ -286,6 +292,7 @@ impl Screen {
                 if let Some(outcome) = outcome.as_ref().filter(|_| *is_new) {
                     self.ended(outcome);
                 }
+                self.offer_tools();
                 self.question = None;
                 self.asked_by_hook.clear();
                 self.view.end_line();

@@ -2,7 +2,7 @@
 
 use super::Screen;
 use super::custom::Custom;
-use super::{does, elsewhere, modes, reports};
+use super::{does, elsewhere, modes, reports, servers};
 use serde::Serialize;
 
 /// A command of the program itself.
@@ -102,6 +102,14 @@ pub(super) const BUILTINS: &[Builtin] = &[
         help: "lists the commands and the keys",
         when: When::Any,
         run: does::help,
+    },
+    Builtin {
+        name: "mcp",
+        aliases: &[],
+        arguments: "[restart NAME]",
+        help: "shows the MCP servers and their tools; `restart` tries one again that failed or was reviewed",
+        when: When::Any,
+        run: servers::mcp,
     },
     Builtin {
         name: "mode",

@@ -131,6 +131,9 @@ impl Sitting {
         })
         .await;
         screen.repository.turn_ended();
+        if let (Some(mcp), None) = (&screen.mcp, &cut_short) {
+            mcp.stop().await;
+        }
         let left = cut_short.map_or(left, |signal| signal.failure().code);
         let Some(ended) = ended else { return Ok(Left::Program(left)) };
         let (end, agent) = ended.map_err(|error| Failure::internal(format!("cannot drive the session: {error}")))?;
@@ -180,6 +183,7 @@ impl Sitting {
             reached,
             background,
             attaching,
+            mcp,
             ..
         } = opened;
         let options = &self.options;
@@ -212,7 +216,7 @@ impl Sitting {
             screen.view.tell(&going_on(left));
         }
         (screen.id, screen.attaching) = (id, attaching);
-        screen.background = background;
+        (screen.background, screen.mcp) = (background, mcp);
         (screen.reach, screen.wish) = (reach, settings.effort);
         screen.provider = Endpoint::of(settings).map(|endpoint| endpoint.name).unwrap_or_default();
         let (mut customs, unreadable) = custom::found(&settings.directory);

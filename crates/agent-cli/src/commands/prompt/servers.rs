@@ -1,0 +1,44 @@
+//! The servers of a session at the prompt: what is told of them, and `/mcp`.
+
+use super::Screen;
+use crate::commands::mcp::rows;
+use crate::screen::terminal::inline;
+use agent_mcp::Change;
+
+impl Screen {
+    /// Something was told of a server: tools are offered between turns.
+    pub(super) fn told_of_servers(&mut self, change: Change) {
+        let rests = self.is_idle();
+        let told = self.mcp.as_mut().and_then(|mcp| mcp.take(change, rests, &self.handle));
+        if let Some(told) = told {
+            self.view.tell(&told);
+            self.prompt_if_idle();
+        }
+    }
+
+    /// A turn has ended: what waited for that is offered.
+    pub(super) fn offer_tools(&mut self) {
+        if let Some(mcp) = &mut self.mcp {
+            mcp.offer(&self.handle);
+        }
+    }
+}
+
+pub(super) fn mcp(screen: &mut Screen, argument: &str) -> bool {
+    let Some(mcp) = &screen.mcp else {
+        screen.view.tell("no MCP server is configured; `agent mcp add` in a shell adds one");
+        return false;
+    };
+    match argument.split_once(char::is_whitespace).map(|(word, name)| (word, name.trim())) {
+        None if argument.is_empty() => {
+            let shown = rows(&mcp.servers.statuses());
+            shown.lines().for_each(|line| screen.view.tell(line));
+        }
+        Some(("restart", name)) if mcp.servers.restart(name) => {
+            screen.view.tell(&format!("{}: tried again, if it does not run", inline(name)));
+        }
+        Some(("restart", name)) => screen.view.tell(&format!("there is no MCP server called `{}`", inline(name))),
+        _ => screen.view.tell("`/mcp` shows the servers, `/mcp restart NAME` tries one again"),
+    }
+    false
+}

@@ -1,0 +1,14 @@
+//! Servers of the Model Context Protocol in a session: which are configured, what they are started in, and where their results go.
+
+pub(crate) mod files;
+pub(crate) mod launch;
+mod results;
+pub(crate) mod session;
+
+use crate::config::file::state_home;
+use agent_mcp::TrustStore;
+
+/// Where it is kept what was trusted of servers.
+pub(crate) fn store() -> Option<TrustStore> {
+    state_home().map(|home| TrustStore::new(home.join("mcp")))
+}

@@ -1,0 +1,152 @@
+//! Every order of what can happen to a server with up to two calls: whatever happens, each call has one answer, and no answer lies about
+//! whether the call was sent.
+
+use agent_check::server::alphabet::WAYS;
+use agent_check::server::{Script, config};
+use agent_core::server::table::TABLE;
+use agent_core::server::{Action, CallEnd, Event, MAX_OPEN, Objection, State};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+/// What a driver knows, apart from the machine.
+#[derive(Clone, Debug, Default)]
+struct Outside {
+    /// How often each call was sent, and whether it may be repeated; gone once it is answered.
+    open: BTreeMap<u64, (u32, bool)>,
+    /// Runs whose processes may live.
+    living: Vec<u32>,
+    started: u32,
+    asked: u32,
+    lists: u32,
+}
+
+impl Outside {
+    fn before(&mut self, event: &Event) {
+        match event {
+            Event::CallAsked { call } => {
+                self.asked += 1;
+                assert!(self.open.insert(call.ticket, (0, call.is_repeatable)).is_none());
+            }
+            Event::Ended { run, .. } => self.living.retain(|living| living != run),
+            _ => {}
+        }
+    }
+
+    fn perform(&mut self, action: &Action) {
+        match action {
+            Action::StartServer { run } => {
+                self.started += 1;
+                assert_eq!(*run, self.started, "a run is started once");
+                self.living.push(*run);
+            }
+            Action::SendCall { ticket } => self.send(*ticket),
+            Action::SendHeld { calls } => calls.iter().for_each(|(ticket, _)| self.send(*ticket)),
+            Action::DeliverAnswer { ticket } => {
+                let (sent, _) = self.open.remove(ticket).expect("it has no answer yet");
+                assert!(sent > 0, "only what was sent has an answer");
+            }
+            Action::AnswerCall { ticket, end } => self.answer(*ticket, end),
+            Action::AnswerOpen { calls } | Action::AnswerLost { calls } => {
+                assert!(!calls.is_empty());
+                calls.iter().for_each(|(ticket, end)| self.answer(*ticket, end));
+            }
+            Action::WithdrawCall { ticket } => assert!(self.open[ticket].0 > 0, "only what was sent is withdrawn"),
+            Action::EndServer { run } => assert!(self.living.contains(run), "what is ended runs"),
+            Action::ListTools { .. } => self.lists += 1,
+            Action::ArmCall { ticket, delay_ms } => assert!(self.open.contains_key(ticket) && *delay_ms > 0),
+            Action::ConsiderServer | Action::AskReview { .. } | Action::ArmTimer { .. } | Action::OfferTools { .. } => {
+            }
+        }
+    }
+
+    fn send(&mut self, ticket: u64) {
+        let (sent, is_repeatable) = self.open.get_mut(&ticket).expect("what has an answer is not sent");
+        *sent += 1;
+        assert!(*sent == 1 || *sent == 2 && *is_repeatable, "sent {sent} times");
+    }
+
+    fn answer(&mut self, ticket: u64, end: &CallEnd) {
+        let (sent, _) = self.open.remove(&ticket).expect("it has no answer yet");
+        let says_sent = match end {
+            CallEnd::NotRun { .. } => false,
+            CallEnd::Unknown { .. } => true,
+            CallEnd::TimedOut { .. } => true,
+            CallEnd::Cancelled { was_sent } => *was_sent,
+        };
+        // One that waits to be repeated says what holds for the repetition, and the model is told that it ran.
+        assert!(says_sent == (sent > 0) || sent == 1, "sent {sent} times, and told {end:?}");
+    }
+}
+
+#[test]
+fn each_call_has_one_answer_in_every_order() {
+    let first = Script::on(config("restarts=1 lists=1").unwrap(), &TABLE);
+    let mut seen = HashSet::new();
+    let mut open = VecDeque::from([(first, Outside::default(), Vec::new())]);
+    let mut stopped = 0;
+    while let Some((script, outside, way)) = open.pop_front() {
+        for (name, line) in WAYS {
+            if line.starts_with("call") && outside.asked == 2 || *line == "restart" && outside.started >= 3 {
+                continue;
+            }
+            let tickets: Vec<u64> = script.server.open().map(|(ticket, _)| ticket).collect();
+            let is_of_call = matches!(*line, "answered" | "progress" | "timed-out" | "cancel");
+            let lines: Vec<String> = match is_of_call {
+                true => tickets.iter().map(|ticket| format!("{line} #{ticket}")).collect(),
+                false => vec![(*line).to_owned()],
+            };
+            for line in lines {
+                let (mut script, mut outside, mut way) = (script.clone(), outside.clone(), way.clone());
+                let event = script.read(&line);
+                way.push(line);
+                let before = outside.clone();
+                outside.before(&event);
+                let Ok(step) = script.take(event) else {
+                    continue;
+                };
+                drop(before);
+                let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    step.actions.iter().for_each(|action| outside.perform(action));
+                    judge(&script, &outside);
+                }));
+                assert!(judged.is_ok(), "{name}: after {way:?}");
+                stopped += usize::from(script.server.state() == State::Stopped);
+                let mut key = script.server.clone();
+                key.forget_trace();
+                let key = (serde_json::to_string(&key).unwrap(), format!("{:?}", outside.open));
+                if seen.insert(key) {
+                    open.push_back((script, outside, way));
+                }
+            }
+        }
+    }
+    assert!(seen.len() > 1_000 && stopped > 100, "{} states, {stopped} ends", seen.len());
+}
+
+fn judge(script: &Script, outside: &Outside) {
+    let known: Vec<u64> = script.server.open().map(|(ticket, _)| ticket).collect();
+    assert_eq!(known, outside.open.keys().copied().collect::<Vec<_>>(), "machine and driver know the same open calls");
+    let state = script.server.state();
+    let takes = !matches!(state, State::Trusting | State::Failed | State::Stopping | State::Stopped);
+    assert!(takes || known.is_empty(), "{state:?} leaves no call open");
+    for (ticket, is_sent) in script.server.open() {
+        assert!(!is_sent || state == State::Ready, "call {ticket} is with a server that is not there");
+        assert!(is_sent || state != State::Ready, "call {ticket} waits for a server that is there");
+    }
+    assert!(outside.lists <= 2 * outside.started.max(1), "{} lists", outside.lists);
+    if state == State::Stopped {
+        assert!(outside.living.len() <= outside.started as usize);
+    }
+}
+
+#[test]
+fn calls_are_bounded_and_numbered() {
+    let mut script = Script::on(config("").unwrap(), &TABLE);
+    for _ in 0..MAX_OPEN {
+        drop(script.tell("call"));
+    }
+    let refused = |script: &mut Script, line: &str| script.take(script.read(line)).unwrap_err().reason;
+    assert_eq!(refused(&mut script, "call"), Objection::TooMany.into());
+    drop(script.tell("cancel"));
+    assert_eq!(refused(&mut script, "call #1"), Objection::OutOfOrder.into());
+    drop(script.tell("call"));
+}

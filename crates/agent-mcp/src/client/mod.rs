@@ -1,0 +1,10 @@
+//! One server: its process, the protocol, and the task that performs what the machine asks for.
+
+pub(crate) mod connection;
+pub(crate) mod driver;
+mod lines;
+pub(crate) mod offer;
+pub(crate) mod process;
+pub(crate) mod run;
+pub(crate) mod status;
+pub(crate) mod wire;

@@ -1,0 +1,112 @@
+//! One run of a server: its process and its connection, from the start to the end of both.
+
+use super::connection::Input;
+use super::lines::Closed;
+use super::process::{Log, Process};
+use super::wire::{Described, Said, Talking, Wire};
+use crate::ServerConfig;
+use crate::servers::Launcher;
+use agent_core::server::Event;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// A server that takes calls.
+pub(crate) struct Ready {
+    pub(crate) talking: Talking,
+    pub(crate) peer: Option<String>,
+    pub(crate) tools: Vec<Described>,
+}
+
+/// Starts a server and stays with it until it has ended, by itself or because it is to: what happens goes into the inbox.
+pub(super) async fn run(
+    run: u32,
+    config: ServerConfig,
+    launcher: Arc<dyn Launcher>,
+    log: Log,
+    said: mpsc::Sender<Said>,
+    inbox: mpsc::UnboundedSender<Input>,
+    mut end: oneshot::Receiver<()>,
+) {
+    let tell = |event| drop(inbox.send(Input::Event(event)));
+    let (mut process, connecting) = match begin(&config, launcher, &log, said).await {
+        Ok(begun) => begun,
+        Err(found) => return tell(Event::StartFailed { run, found }),
+    };
+    let closed = connecting.closed.clone();
+    let ready = tokio::select! {
+        biased;
+        ended = process.ended() => return tell(Event::Ended { run, found: ended }),
+        _ = &mut end => {
+            let found = process.end().await;
+            return tell(Event::Ended { run, found });
+        }
+        ready = connecting.ready() => ready,
+    };
+    let wire = match ready {
+        Ok((wire, tools)) => {
+            let ready = Ready { talking: wire.to_peer(), peer: wire.peer(), tools };
+            let _ = inbox.send(Input::Came(run, ready));
+            Some(wire)
+        }
+        // One that ended by itself says more than that nothing came; one that is not wanted any more ends, too.
+        Err(found) => match tokio::time::timeout(MOMENT, process.ended()).await {
+            Ok(ended) => return tell(Event::Ended { run, found: format!("{found}; {ended}") }),
+            Err(_) => {
+                tell(Event::StartFailed { run, found });
+                None
+            }
+        },
+    };
+    let found = tokio::select! {
+        biased;
+        ended = process.ended() => ended,
+        _ = &mut end => {
+            drop(wire);
+            process.end().await
+        }
+        why = closed.closed(), if wire.is_some() => {
+            drop(wire);
+            let ended = process.end().await;
+            why.map_or(ended, str::to_owned)
+        }
+    };
+    tell(Event::Ended { run, found });
+}
+
+/// How long the end of a process may come after the end of its output.
+const MOMENT: Duration = Duration::from_millis(500);
+
+/// A server that was started, before it is there.
+pub(crate) struct Connecting {
+    talk: oneshot::Receiver<agent_exec::Talk>,
+    said: mpsc::Sender<Said>,
+    pub(crate) closed: Closed,
+}
+
+impl Connecting {
+    /// Agrees on the protocol and asks for the tools, however long that takes.
+    pub(crate) async fn ready(self) -> Result<(Wire, Vec<Described>), String> {
+        let Ok(talk) = self.talk.await else {
+            // How it ended is known elsewhere.
+            return std::future::pending().await;
+        };
+        let wire = Wire::connect(talk, self.said, self.closed).await?;
+        let tools = wire.to_peer().tools().await?;
+        Ok((wire, tools))
+    }
+}
+
+/// Starts the process; the sandbox for it is made first, which takes a moment.
+pub(crate) async fn begin(
+    config: &ServerConfig,
+    launcher: Arc<dyn Launcher>,
+    log: &Log,
+    said: mpsc::Sender<Said>,
+) -> Result<(Process, Connecting), String> {
+    let config = config.clone();
+    let made = tokio::task::spawn_blocking(move || launcher.launch(&config)).await;
+    let (processes, command) = made.map_err(|error| error.to_string())??;
+    let (process, talk) = Process::start(processes, command, log.clone());
+    Ok((process, Connecting { talk, said, closed: Closed::default() }))
+}

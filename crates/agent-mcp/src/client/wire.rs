@@ -1,0 +1,281 @@
+//! The protocol: all that this crate knows of `rmcp`, which changes often.
+//!
+//! Both ways to begin are spoken: discovery (2026-07-28), and `initialize` (2025-11-25 and before) with servers that do not know it.
+
+use super::lines::{Closed, Lines};
+use crate::content::{Answer, Part};
+use agent_exec::Talk;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities,
+    ClientConfig, ClientRequest, ContentBlock, Implementation, InputRequiredResult, JsonObject, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ResourceContents, ServerResult,
+    SubscriptionFilter, Tool as RemoteTool,
+};
+use rmcp::service::{
+    ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
+    serve_client_with_lifecycle,
+};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc;
+
+/// A connection to a server. Dropping it closes the server's input.
+pub(crate) struct Wire {
+    service: RunningService<RoleClient, Listener>,
+    calls: Arc<Calls>,
+}
+
+/// What a server says by itself.
+#[derive(Debug)]
+pub(crate) enum Said {
+    /// Its tools changed.
+    ListChanged,
+    /// A call makes progress, with a word about it.
+    Progress { ticket: u64, told: Option<String> },
+}
+
+/// A tool as a server describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Described {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) schema: Value,
+    pub(crate) annotations: Value,
+}
+
+/// What became of a call that was sent.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    Answer(Answer),
+    /// The connection ended.
+    Gone,
+}
+
+/// The calls that are with the server, by what it names them with.
+#[derive(Default)]
+struct Calls {
+    by_token: Mutex<HashMap<ProgressToken, u64>>,
+    ids: Mutex<HashMap<u64, RequestId>>,
+}
+
+impl Calls {
+    fn add(&self, ticket: u64, token: ProgressToken, id: RequestId) {
+        lock(&self.by_token).insert(token, ticket);
+        lock(&self.ids).insert(ticket, id);
+    }
+
+    fn remove(&self, ticket: u64) -> Option<RequestId> {
+        lock(&self.by_token).retain(|_, other| *other != ticket);
+        lock(&self.ids).remove(&ticket)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Wire {
+    /// Agrees with a server on the protocol. Takes as long as the server does.
+    pub(crate) async fn connect(talk: Talk, said: mpsc::Sender<Said>, closed: Closed) -> Result<Self, String> {
+        let calls = Arc::new(Calls::default());
+        let listener = Listener { said: said.clone(), calls: calls.clone() };
+        let transport = AsyncRwTransport::new_client(Lines::new(talk.output, LINE_LIMIT_BYTES, closed), talk.input);
+        let lifecycle = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        };
+        let service = serve_client_with_lifecycle(listener, transport, lifecycle).await;
+        let service = service.map_err(|error| error.to_string())?;
+        let wire = Self { service, calls };
+        wire.listen(said);
+        Ok(wire)
+    }
+
+    /// Has the server say when its tools change, where the protocol wants to be asked for it.
+    fn listen(&self, said: mpsc::Sender<Said>) {
+        let peer = self.service.peer().clone();
+        let info = peer.peer_info();
+        let wants_listening = info.is_some_and(|info| {
+            let tools = info.capabilities.tools.as_ref();
+            !info.protocol_version.has_initialize() && tools.is_some_and(|tools| tools.list_changed == Some(true))
+        });
+        if !wants_listening {
+            return;
+        }
+        tokio::spawn(async move {
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            // A server that does not let itself be listened to has the tools that it had.
+            let Ok(mut subscription) = peer.listen(filter).await else { return };
+            while let Ok(Some(_)) = subscription.next().await {
+                // A full queue has one already.
+                let _ = said.try_send(Said::ListChanged);
+            }
+        });
+    }
+
+    /// What the server calls itself, with the protocol's version.
+    pub(crate) fn peer(&self) -> Option<String> {
+        let info = self.service.peer().peer_info()?;
+        let name = info.server_info.as_ref().map(|server| format!("{} {}", server.name, server.version));
+        Some(format!("{}, protocol {}", name.unwrap_or_else(|| "unnamed".to_owned()), info.protocol_version))
+    }
+
+    /// All tools, page by page.
+    pub(crate) async fn tools(peer: &Peer<RoleClient>) -> Result<Vec<Described>, String> {
+        let (mut found, mut cursor) = (Vec::new(), None);
+        for _ in 0..MAX_PAGES {
+            let mut params = PaginatedRequestParams::default();
+            params.cursor = cursor;
+            let page = peer.list_tools(Some(params)).await;
+            let page = page.map_err(|error| format!("it did not tell its tools: {error}"))?;
+            found.extend(page.tools.into_iter().map(described));
+            if found.len() > MAX_TOOLS {
+                return Err(format!("it has more than {MAX_TOOLS} tools"));
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok(found);
+            }
+        }
+        Err(format!("its list of tools has more than {MAX_PAGES} pages"))
+    }
+
+    pub(crate) fn to_peer(&self) -> Talking {
+        Talking { peer: self.service.peer().clone(), calls: self.calls.clone() }
+    }
+}
+
+/// What a call needs of a connection.
+#[derive(Clone)]
+pub(crate) struct Talking {
+    peer: Peer<RoleClient>,
+    calls: Arc<Calls>,
+}
+
+impl Talking {
+    pub(crate) async fn tools(&self) -> Result<Vec<Described>, String> {
+        Wire::tools(&self.peer).await
+    }
+
+    /// Sends a call and waits for its answer, however long that takes.
+    pub(crate) async fn call(&self, ticket: u64, tool: String, arguments: JsonObject) -> Reply {
+        let params = CallToolRequestParams::new(tool).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+        let handle = match sent {
+            Ok(handle) => handle,
+            Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) => return Reply::Gone,
+            Err(error) => return Reply::Answer(Answer::failed(error.to_string())),
+        };
+        self.calls.add(ticket, handle.progress_token.clone(), handle.id.clone());
+        let response = handle.await_response().await;
+        self.calls.remove(ticket);
+        match response {
+            Ok(ServerResult::CallToolResult(result)) => Reply::Answer(answer(result)),
+            Ok(ServerResult::InputRequiredResult(asked)) => Reply::Answer(Answer::failed(not_asked(&asked))),
+            // Nothing but what every result has.
+            Ok(ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_)) => {
+                Reply::Answer(Answer { is_error: false, parts: Vec::new(), structured: None })
+            }
+            // With parts of a kind that is not known here: told as it came.
+            Ok(ServerResult::CustomResult(custom)) => {
+                let is_error = custom.0.get("isError").and_then(Value::as_bool).unwrap_or(false);
+                Reply::Answer(Answer { is_error, parts: vec![Part::Text(custom.0.to_string())], structured: None })
+            }
+            Ok(_) => {
+                Reply::Answer(Answer::failed("the server answered with something that is no result of a call".into()))
+            }
+            Err(ServiceError::McpError(error)) => Reply::Answer(Answer::failed(format!(
+                "the server refused the call: {} ({})",
+                error.message, error.code.0
+            ))),
+            Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) => Reply::Gone,
+            Err(error) => Reply::Answer(Answer::failed(error.to_string())),
+        }
+    }
+
+    /// Tells the server that a call is no longer wanted.
+    pub(crate) async fn withdraw(&self, ticket: u64) {
+        let Some(id) = self.calls.remove(ticket) else { return };
+        let params = CancelledNotificationParam::new(Some(id), None);
+        // A server that is gone needs no word.
+        let _ = self.peer.notify_cancelled(params).await;
+    }
+}
+
+fn not_asked(asked: &InputRequiredResult) -> String {
+    let count = asked.input_requests.as_ref().map_or(0, |requests| requests.len());
+    format!("the server asks for {count} further inputs before it does this, and is given none")
+}
+
+fn described(tool: RemoteTool) -> Described {
+    Described {
+        name: tool.name.into_owned(),
+        description: tool.description.map(std::borrow::Cow::into_owned).or(tool.title).unwrap_or_default(),
+        schema: Value::Object((*tool.input_schema).clone()),
+        annotations: tool.annotations.and_then(|hints| serde_json::to_value(hints).ok()).unwrap_or_default(),
+    }
+}
+
+fn answer(result: CallToolResult) -> Answer {
+    let parts = result.content.into_iter().map(part).collect();
+    Answer { is_error: result.is_error.unwrap_or(false), parts, structured: result.structured_content }
+}
+
+fn part(block: ContentBlock) -> Part {
+    match block {
+        ContentBlock::Text(text) => Part::Text(text.text),
+        ContentBlock::Image(image) => Part::Picture { data: image.data, media_type: image.mime_type },
+        ContentBlock::Audio(audio) => Part::Other(format!("sound ({}), which is not played", audio.mime_type)),
+        ContentBlock::Resource(embedded) => match embedded.resource {
+            ResourceContents::TextResourceContents { uri, text, .. } => Part::Text(format!("{uri}:\n{text}")),
+            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => match mime_type {
+                Some(media_type) if media_type.starts_with("image/") => Part::Picture { data: blob, media_type },
+                _ => Part::Other(format!("{uri}: {} bytes that are no text", blob.len() / 4 * 3)),
+            },
+            _ => Part::Other("a resource of a kind that is not known here".into()),
+        },
+        ContentBlock::ResourceLink(link) => {
+            let told = link.description.map(|told| format!(": {told}")).unwrap_or_default();
+            Part::Text(format!("[link to {} {}{told}]", link.name, link.uri))
+        }
+        _ => Part::Other("content of a kind that is not known here".into()),
+    }
+}
+
+/// What a server says by itself, and what it may ask for: nothing but whether somebody is there.
+struct Listener {
+    said: mpsc::Sender<Said>,
+    calls: Arc<Calls>,
+}
+
+impl rmcp::ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        let program = Implementation::new("agent", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), program)
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        let _ = self.said.try_send(Said::ListChanged);
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let ticket = lock(&self.calls.by_token).get(&params.progress_token).copied();
+        if let Some(ticket) = ticket {
+            let told = params.message.or_else(|| {
+                let total = params.total.map(|total| format!(" of {total}")).unwrap_or_default();
+                Some(format!("{}{total}", params.progress))
+            });
+            // What finds no room says nothing that the next one does not say.
+            let _ = self.said.try_send(Said::Progress { ticket, told });
+        }
+    }
+}
+
+/// How long one message of a server may be.
+const LINE_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+/// How many tools are read of one server, and how many pages of them.
+const MAX_TOOLS: usize = 2_000;
+const MAX_PAGES: usize = 100;

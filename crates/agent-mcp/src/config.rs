@@ -1,0 +1,411 @@
+//! What a configuration says of servers: `mcpServers` as everybody writes it, with what is this agent's own beside it.
+
+use crate::names::family;
+use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// A server as it is configured. Variables in it (`${NAME}`, `${NAME:-otherwise}`) are not put in yet: see [`launch`](Self::launch).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// Its name in the file.
+    pub name: String,
+    /// What rules name: `mcp__NAME`.
+    pub family: String,
+    /// Who says it.
+    pub source: Source,
+    /// The program, by path or by name.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its environment, besides what is harmless in the agent's.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs, if not in the workspace.
+    pub cwd: Option<String>,
+    /// Whether it is used.
+    pub is_enabled: bool,
+    /// Whether the first turn waits for it, for a bounded time.
+    pub is_required: bool,
+    /// How long it may take for what.
+    pub times: Times,
+    /// What its sandbox lets it do.
+    pub policy: Policy,
+    /// How its tools are offered.
+    pub exposure: Exposure,
+}
+
+/// Who says that there is a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The user's configuration.
+    User,
+    /// The repository's: used only where the user trusts it, and with no looser policy than the usual one.
+    Repository,
+}
+
+/// How long a server may take, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// To start and to tell its tools, before nothing waits for it any more.
+    pub start_ms: u64,
+    /// For a call without a sign of progress.
+    pub call_ms: u64,
+    /// For a call in all.
+    pub call_max_ms: u64,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self { start_ms: 10_000, call_ms: 120_000, call_max_ms: 1_800_000 }
+    }
+}
+
+/// What a server's sandbox lets it do, besides what every command may read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    /// Whether it reaches the network.
+    pub network: bool,
+    /// What it may do in the workspace.
+    pub workspace: WorkspaceAccess,
+    /// Directories that it may write, absolute.
+    pub write: Vec<PathBuf>,
+}
+
+/// What a server may do in the workspace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkspaceAccess {
+    /// Read it.
+    #[default]
+    Read,
+    /// Write it, but for what no command writes.
+    Write,
+}
+
+/// How a server's tools are offered to the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exposure {
+    /// Each is declared.
+    #[default]
+    Direct,
+    /// None: the server runs, and no tool of it is offered.
+    Hidden,
+}
+
+/// A server with its variables put in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its environment.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs, if that is said.
+    pub cwd: Option<String>,
+}
+
+impl ServerConfig {
+    /// The same with the variables put in, each as `value` gives it.
+    ///
+    /// # Errors
+    /// Names the variable that is not set, or the `${` that is not closed.
+    pub fn launch(&self, value: &dyn Fn(&str) -> Option<String>) -> Result<Launch, ConfigError> {
+        let put = |text: &String| put_in(text, value).map_err(|found| self.fault(&found));
+        Ok(Launch {
+            command: put(&self.command)?,
+            args: self.args.iter().map(put).collect::<Result<_, _>>()?,
+            env: self
+                .env
+                .iter()
+                .map(|(name, text)| Ok((name.clone(), put(text)?)))
+                .collect::<Result<_, ConfigError>>()?,
+            cwd: self.cwd.as_ref().map(put).transpose()?,
+        })
+    }
+
+    fn fault(&self, found: &str) -> ConfigError {
+        ConfigError { server: Some(self.name.clone()), found: found.to_owned() }
+    }
+
+    /// What would run, as one line for a person: the command with its arguments, and the names of its variables.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let mut out =
+            std::iter::once(&self.command).chain(&self.args).map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        for (name, value) in &self.env {
+            // What stands in the file is shown where it is a name; what may be a secret is not.
+            let value = if value.starts_with("${") { value.as_str() } else { "…" };
+            out.push_str(&format!(" {name}={value}"));
+        }
+        if let Some(cwd) = &self.cwd {
+            out.push_str(&format!(" (in {cwd})"));
+        }
+        out
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=@,+${}".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Reads a file of servers: those that can be used, and what is wrong with the others, each with its server.
+///
+/// # Errors
+/// [`ConfigError`] when the text is not JSON, or not an object with `mcpServers`.
+pub fn parse(text: &str, source: Source) -> Result<(Vec<ServerConfig>, Vec<ConfigError>), ConfigError> {
+    let whole = |found: String| ConfigError { server: None, found };
+    let file: File = serde_json::from_str(text).map_err(|error| whole(error.to_string()))?;
+    let (mut servers, mut faults): (Vec<ServerConfig>, Vec<ConfigError>) = (Vec::new(), Vec::new());
+    for (name, value) in file.servers.0 {
+        match of_entry(&name, value, source, &mut faults) {
+            Ok(server) => {
+                let same = servers.iter().find(|other| other.name == name || other.family == server.family);
+                match same {
+                    None => servers.push(server),
+                    Some(other) => {
+                        let found = format!("it is called like `{}`, and the first of both is used", other.name);
+                        faults.push(ConfigError { server: Some(name), found });
+                    }
+                }
+            }
+            Err(found) => faults.push(ConfigError { server: Some(name), found }),
+        }
+    }
+    Ok((servers, faults))
+}
+
+fn of_entry(name: &str, value: Value, source: Source, faults: &mut Vec<ConfigError>) -> Result<ServerConfig, String> {
+    let family = family(name).ok_or("its name has no letter or digit")?;
+    let entry: Entry = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    if entry.url.is_some() || entry.headers.is_some() {
+        return Err("it has a `url`: only servers with a `command` are supported".to_owned());
+    }
+    if let Some(other) = entry.kind.as_deref().filter(|kind| *kind != "stdio") {
+        return Err(format!("it is of the type `{other}`: only `stdio` is supported"));
+    }
+    let command = entry.command.filter(|command| !command.is_empty()).ok_or("it has no `command`")?;
+    if let Some(bad) = entry.env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+        return Err(format!("`{bad}` is no name of a variable"));
+    }
+    if let Some(path) = entry.policy.write.iter().find(|path| !path.is_absolute()) {
+        return Err(format!("`{}` in `policy.write` is not absolute", path.to_string_lossy()));
+    }
+    // A repository tightens, and never loosens.
+    if source == Source::Repository && entry.policy != Policy::default() {
+        return Err("a repository cannot loosen the sandbox of its servers: copy the server to your own configuration to give it a \
+                    `policy`"
+            .to_owned());
+    }
+    for key in entry.others.keys() {
+        let found = format!("`{key}` is not known here, and does nothing");
+        faults.push(ConfigError { server: Some(name.to_owned()), found });
+    }
+    let usual = Times::default();
+    let times = Times {
+        start_ms: entry.start_timeout_ms.unwrap_or(usual.start_ms),
+        call_ms: entry.call_timeout_ms.unwrap_or(usual.call_ms),
+        call_max_ms: entry.call_max_ms.unwrap_or(usual.call_max_ms.max(entry.call_timeout_ms.unwrap_or(0))),
+    };
+    if let Some(wrong) =
+        [times.start_ms, times.call_ms, times.call_max_ms].iter().find(|ms| !(1..=MAX_TIME_MS).contains(*ms))
+    {
+        return Err(format!("a time of {wrong} ms is not between 1 and {MAX_TIME_MS}"));
+    }
+    Ok(ServerConfig {
+        name: name.to_owned(),
+        family,
+        source,
+        command,
+        args: entry.args,
+        env: entry.env,
+        cwd: entry.cwd,
+        is_enabled: entry.enabled.unwrap_or(true) && !entry.disabled,
+        is_required: entry.required,
+        times,
+        policy: entry.policy,
+        exposure: entry.exposure,
+    })
+}
+
+/// What is wrong in a configuration of servers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The server, if it is one.
+    pub server: Option<String>,
+    /// What was found.
+    pub found: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.server {
+            Some(server) => write!(f, "the server `{server}`: {}", self.found),
+            None => f.write_str(&self.found),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(rename = "mcpServers")]
+    servers: Entries,
+}
+
+/// The entries in the order of the file; one that is there twice is there twice.
+struct Entries(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Entries;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of servers by their names")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    command: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    cwd: Option<String>,
+    url: Option<Value>,
+    headers: Option<Value>,
+    enabled: Option<bool>,
+    #[serde(default)]
+    disabled: bool,
+    #[serde(default)]
+    required: bool,
+    start_timeout_ms: Option<u64>,
+    call_timeout_ms: Option<u64>,
+    call_max_ms: Option<u64>,
+    #[serde(default)]
+    policy: Policy,
+    #[serde(default)]
+    exposure: Exposure,
+    /// What others know.
+    #[serde(flatten)]
+    others: BTreeMap<String, Value>,
+}
+
+fn put_in(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("${") {
+        let (inner, after) = after.split_once('}').ok_or_else(|| format!("`${{` is not closed in `{text}`"))?;
+        let (name, otherwise) = inner.split_once(":-").map_or((inner, None), |(name, text)| (name, Some(text)));
+        out.push_str(before);
+        match (value(name), otherwise) {
+            (Some(value), _) => out.push_str(&value),
+            (None, Some(otherwise)) => out.push_str(otherwise),
+            (None, None) => {
+                return Err(format!("the variable `{name}` is not set (`${{{name}:-…}}` says what holds then)"));
+            }
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// A day.
+const MAX_TIME_MS: u64 = 86_400_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(text: &str) -> (Vec<ServerConfig>, Vec<String>) {
+        let (servers, faults) = parse(text, Source::User).unwrap();
+        (servers, faults.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_server_as_everybody_writes_it() {
+        let (servers, faults) = user(
+            r#"{"mcpServers": {"files": {"type": "stdio", "command": "npx", "args": ["-y", "x", "${HOME}/a b"], "env": {"A": "1"}}}}"#,
+        );
+        assert!(faults.is_empty(), "{faults:?}");
+        let [server] = &servers[..] else { panic!("{servers:?}") };
+        assert!(server.is_enabled && !server.is_required && !server.policy.network);
+        let launch = server.launch(&|name| (name == "HOME").then(|| "/home/a".to_owned())).unwrap();
+        assert_eq!(launch.args, ["-y", "x", "/home/a/a b"]);
+        assert_eq!(server.shown(), "npx -y x '${HOME}/a b' A=…");
+    }
+
+    #[test]
+    fn variables_are_put_in_or_named() {
+        let put = |text| put_in(text, &|name| (name == "A").then(|| "1".to_owned()));
+        assert_eq!(put("x${A}y${B:-2}${A:-3}").unwrap(), "x1y21");
+        assert_eq!(put("a $A b").unwrap(), "a $A b");
+        assert!(put("${B}").unwrap_err().contains("`B` is not set"));
+        assert!(put("${A").unwrap_err().contains("not closed"));
+    }
+
+    #[test]
+    fn each_bad_entry_is_named_and_the_others_are_used() {
+        let (servers, faults) = user(
+            r#"{"mcpServers": {"good": {"command": "a"}, "remote": {"url": "https://x"}, "漢": {"command": "a"}, "odd": {"command": 1},
+                "none": {}, "Good": {"command": "b"}, "good ": {"command": "c"}, "good": {"command": "d"}, "late": {"command": "a", "startTimeoutMs": 0},
+                "wide": {"command": "a", "policy": {"write": ["rel"]}}, "extra": {"command": "a", "autoApprove": ["x"]},
+                "sse": {"type": "sse", "command": "a"}, "var": {"command": "a", "env": {"A=B": "c"}}, "odder": {"command": "a", "policy": {"net": true}}}}"#,
+        );
+        let names: Vec<&str> = servers.iter().map(|server| &*server.name).collect();
+        assert_eq!(names, ["good", "Good", "extra"]);
+        for (name, said) in [
+            ("remote", "only servers with a `command`"),
+            ("漢", "no letter or digit"),
+            ("odd", "expected a string"),
+            ("none", "no `command`"),
+            ("good ", "called like `good`"),
+            ("good", "called like `good`"),
+            ("late", "0 ms"),
+            ("wide", "not absolute"),
+            ("extra", "`autoApprove` is not known here"),
+            ("sse", "only `stdio`"),
+            ("var", "no name of a variable"),
+            ("odder", "unknown field `net`"),
+        ] {
+            let found = faults.iter().any(|fault| fault.contains(&format!("`{name}`")) && fault.contains(said));
+            assert!(found, "{name}: {faults:?}");
+        }
+        for whole in ["", "[]", "{}", r#"{"mcpServers": []}"#, r#"{"mcpServers": {"#] {
+            assert!(parse(whole, Source::User).is_err(), "{whole}");
+        }
+    }
+
+    #[test]
+    fn a_repository_does_not_open_the_sandbox_of_its_servers() {
+        let text = r#"{"mcpServers": {"a": {"command": "x", "policy": {"network": true}}, "b": {"command": "x"}}}"#;
+        let (servers, faults) = parse(text, Source::Repository).unwrap();
+        assert_eq!((servers.len(), faults.len()), (1, 1));
+        assert!(faults[0].to_string().contains("cannot loosen"), "{}", faults[0]);
+        assert!(user(text).0[0].policy.network);
+    }
+}

@@ -1,0 +1,227 @@
+//! All servers of a session, and a server that is only tried.
+
+use crate::client::connection::Connection;
+use crate::client::driver::{self, Needs};
+use crate::client::offer::recorded;
+use crate::client::process::Log;
+use crate::client::run;
+use crate::client::status::Status;
+use crate::content::ResultKeeper;
+use crate::trust::{Identity, Record, TrustStore};
+use crate::{ServerConfig, Source};
+use agent_core::ports::{Command, PictureKeeper, Tool};
+use agent_exec::Processes;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Starts servers: who knows programs, sandboxes and the environment. Called on threads that may wait.
+pub trait Launcher: Send + Sync {
+    /// What identifies the server now. Files that `known` has with the same stamp need not be read.
+    ///
+    /// # Errors
+    /// Why it cannot be started, in words: no such program, a variable that is not set.
+    fn identity(&self, config: &ServerConfig, known: Option<&Identity>) -> Result<Identity, String>;
+
+    /// What starts it, in its sandbox, and the command.
+    ///
+    /// # Errors
+    /// Why it cannot be started, in words.
+    fn launch(&self, config: &ServerConfig) -> Result<(Processes, Command), String>;
+}
+
+/// Where results of calls go.
+pub struct Outside {
+    /// Keeps pictures; without one they are not shown.
+    pub pictures: Option<Arc<dyn PictureKeeper>>,
+    /// Keeps whole results.
+    pub results: Arc<dyn ResultKeeper>,
+}
+
+impl std::fmt::Debug for Outside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outside").finish_non_exhaustive()
+    }
+}
+
+/// What the host of servers is told.
+pub enum Change {
+    /// Tools that are new since the session began.
+    Tools(Vec<Arc<dyn Tool>>),
+    /// A line about a server, for people; it may have words of the server in it.
+    Said(String),
+}
+
+impl std::fmt::Debug for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Tools(tools) => f.debug_list().entries(tools.iter().map(|tool| tool.spec().name.clone())).finish(),
+            Self::Said(text) => f.write_str(text),
+        }
+    }
+}
+
+/// The servers of a session. Dropping it ends them at once; [`stop`](Self::stop) lets them end by themselves.
+pub struct Servers {
+    each: Vec<(Connection, Mutex<Option<JoinHandle<()>>>)>,
+}
+
+impl std::fmt::Debug for Servers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.each.iter().map(|(connection, _)| connection.name())).finish()
+    }
+}
+
+impl Servers {
+    /// Starts all servers in the background. The tools are those that are known from records, in the order of the configuration; what is
+    /// found later comes as [`Change`]s. `root` is the root of the repository, for the records of servers that it names. Must be called
+    /// within a tokio runtime with I/O and time.
+    pub fn open(
+        configs: Vec<ServerConfig>,
+        root: &Path,
+        store: &TrustStore,
+        launcher: &Arc<dyn Launcher>,
+        outside: Outside,
+    ) -> (Self, Vec<Arc<dyn Tool>>, mpsc::UnboundedReceiver<Change>) {
+        let (changes, told) = mpsc::unbounded_channel();
+        let outside = Arc::new(outside);
+        let (mut each, mut tools) = (Vec::new(), Vec::new());
+        for config in configs {
+            let place = place_of(&config, root);
+            let known = store.read(&place, &config.name);
+            let needs = Needs {
+                known,
+                config,
+                launcher: launcher.clone(),
+                outside: outside.clone(),
+                store: store.clone(),
+                place,
+                changes: changes.clone(),
+            };
+            let (connection, known, task) = driver::start(needs);
+            tools.extend(known);
+            each.push((connection, Mutex::new(Some(task))));
+        }
+        (Self { each }, tools, told)
+    }
+
+    /// Where each server stands, in the order of the configuration.
+    #[must_use]
+    pub fn statuses(&self) -> Vec<(ServerConfig, Status)> {
+        let of = |connection: &Connection| (connection.config().clone(), connection.status().borrow().clone());
+        self.each.iter().map(|(connection, _)| of(connection)).collect()
+    }
+
+    /// Waits until every server that the first turn needs is there, or will not come for now; each of them bounds that itself. Those that
+    /// are not there, with what was found.
+    pub async fn required(&self) -> Vec<(String, String)> {
+        let mut missing = Vec::new();
+        for (connection, _) in self.each.iter().filter(|(connection, _)| connection.config().is_required) {
+            let mut status = connection.status();
+            // The task that ended has stopped its server.
+            let found = status.wait_for(Status::is_decided).await.map(|status| status.clone()).unwrap_or_default();
+            if !found.is_ready() {
+                let why = found.found.clone().unwrap_or_else(|| "it is not ready".to_owned());
+                missing.push((connection.name().to_owned(), format!("{} ({})", found.word(), crate::plain(&why))));
+            }
+        }
+        missing
+    }
+
+    /// Waits until every server is there, or will not come for now.
+    pub async fn decided(&self) {
+        for (connection, _) in &self.each {
+            // The task that ended has stopped its server.
+            let _ = connection.status().wait_for(Status::is_decided).await;
+        }
+    }
+
+    /// Has a server tried again that failed. Whether there is one of this name.
+    pub fn restart(&self, name: &str) -> bool {
+        let found = self.each.iter().find(|(connection, _)| connection.name() == name);
+        found.inspect(|(connection, _)| connection.restart()).is_some()
+    }
+
+    /// Ends all servers: each is told, given a moment, and ended.
+    pub async fn stop(&self) {
+        self.each.iter().for_each(|(connection, _)| connection.stop());
+        for (_, task) in &self.each {
+            let task = task.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(task) = task {
+                // What does not end is ended with the program.
+                let _ = tokio::time::timeout(PATIENCE, task).await;
+            }
+        }
+    }
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        self.each.iter().for_each(|(connection, _)| connection.stop());
+    }
+}
+
+fn place_of(config: &ServerConfig, root: &Path) -> PathBuf {
+    match config.source {
+        Source::User => PathBuf::new(),
+        Source::Repository => root.to_path_buf(),
+    }
+}
+
+/// What a server said that was only tried.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// What would be trusted.
+    pub record: Record,
+    /// What it calls itself.
+    pub peer: Option<String>,
+}
+
+impl Servers {
+    /// Starts a server, asks for its tools, and ends it. Nothing is recorded.
+    ///
+    /// # Errors
+    /// Why it did not come, with the end of its log.
+    pub async fn try_one(config: &ServerConfig, launcher: Arc<dyn Launcher>) -> Result<Tried, String> {
+        let (looked, of) = (launcher.clone(), config.clone());
+        let identity = tokio::task::spawn_blocking(move || looked.identity(&of, None)).await;
+        let identity = identity.map_err(|error| error.to_string())??;
+        let (said, _heard) = mpsc::channel(1);
+        let log = Log::default();
+        let (mut process, connecting) = run::begin(config, launcher, &log, said).await?;
+        let limit = Duration::from_millis(config.times.start_ms.saturating_mul(5).max(PATIENCE_TO_TRY_MS));
+        let ready = tokio::select! {
+            biased;
+            ended = process.ended() => return Err(ended),
+            ready = connecting.ready() => ready,
+            () = tokio::time::sleep(limit) => Err(format!("it did not answer within {} ms", limit.as_millis())),
+        };
+        let tried =
+            ready.map(|(wire, tools)| Tried { record: Record::new(identity, recorded(tools)), peer: wire.peer() });
+        process.end().await;
+        tried.map_err(|found| match log.end().trim() {
+            "" => found,
+            log => format!("{found}; it wrote: {log}"),
+        })
+    }
+
+    /// The record under which a server is known, if there is one.
+    #[must_use]
+    pub fn known(config: &ServerConfig, root: &Path, store: &TrustStore) -> Option<Record> {
+        store.read(&place_of(config, root), &config.name)
+    }
+
+    /// Records what a person has reviewed.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    pub fn trust(config: &ServerConfig, root: &Path, store: &TrustStore, record: &Record) -> std::io::Result<()> {
+        store.write(&place_of(config, root), &config.name, record)
+    }
+}
+
+/// How long a server may take to end: longer than it is given.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE_TO_TRY_MS: u64 = 60_000;

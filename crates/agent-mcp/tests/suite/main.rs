@@ -1,0 +1,15 @@
+//! Servers as processes: what they should do, and what they should not.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod calls;
+mod hostile;
+mod life;
+mod support;
+mod trusted;
+
+/// This program is the server, too, where it is started as one.
+#[ctor::ctor]
+fn serve() {
+    agent_testkit::mcp::serve_if_asked();
+}
