@@ -27,13 +27,13 @@ impl Place {
         entry
     }
 
-    fn configure(&self, words: &str, more: Value) {
+    fn configure(&self, words: &str, more: &Value) {
         let file = json!({ "mcpServers": { "s": self.entry(words, more) } });
         fs::write(self.0.path("config/mcp.json"), file.to_string()).unwrap();
     }
 
     /// The same, and its tools are known from then on.
-    fn know(&self, words: &str, more: Value) {
+    fn know(&self, words: &str, more: &Value) {
         self.configure(words, more);
         self.0.ended(&["mcp", "list"]).assert_code(0);
     }
@@ -104,16 +104,16 @@ fn what_cannot_be_used_is_not_added_and_what_is_required_is_waited_for() {
     ended.assert_code(1).assert_says("not at home");
     assert!(!place.0.path("config/mcp.json").exists());
 
-    place.configure("deaf", json!({"required": true, "startTimeoutMs": 300}));
+    place.configure("deaf", &json!({"required": true, "startTimeoutMs": 300}));
     place.0.ended(&["mcp", "list"]).assert_code(1);
     let model = Model::always(Step::text("Well."));
     let ended = place.0.run(&model, &["-p", "x", "--output-format", "json"]);
     ended.assert_code(52);
     assert!(ended.result()["error"].as_str().unwrap().contains("a required MCP server is not ready: s"), "{ended:#?}");
     assert!(model.requests().is_empty(), "nothing was asked without it");
-    place.configure("deaf", json!({"startTimeoutMs": 300}));
+    place.configure("deaf", &json!({"startTimeoutMs": 300}));
     place.0.run(&model, &["-p", "x"]).assert_code(0);
-    place.configure("slow=1000", json!({"required": true}));
+    place.configure("slow=1000", &json!({"required": true}));
     let (ended, _) = place.call("echo", json!({"text": "there"}), ALLOWED);
     ended.assert_code(0);
 
@@ -128,7 +128,7 @@ fn a_server_is_held_by_a_sandbox() {
         return;
     }
     let place = Place::new();
-    place.know("", json!({}));
+    place.know("", &json!({}));
     let target = |name: &str| place.0.path(name).to_str().unwrap().to_owned();
     for (name, expected) in [("notes/x", "written"), ("work/x", "not written"), ("home/x", "not written")] {
         let (_, read) = place.call("write", json!({"text": target(name)}), ALLOWED);
@@ -142,7 +142,7 @@ fn a_server_is_held_by_a_sandbox() {
     let (_, read) = place.call("environment", json!({}), ALLOWED);
     assert!(read.contains(MCP_SERVER) && !read.contains("AGENT_STATE_HOME"), "{read}");
     let policy = json!({"write": [place.0.path("notes")], "network": true, "workspace": "write"});
-    place.configure("", json!({ "policy": policy }));
+    place.configure("", &json!({ "policy": policy }));
     let (_, read) = place.call("connect", json!({"text": address}), ALLOWED);
     assert!(!read.contains("not connected"), "{read}");
     let (_, read) = place.call("write", json!({"text": target("work/x")}), ALLOWED);
@@ -176,7 +176,7 @@ fn a_repositorys_server_runs_where_it_is_trusted() {
 #[test]
 fn a_changed_tool_is_withheld_until_it_is_reviewed() {
     let place = Place::new();
-    place.know("", json!({}));
+    place.know("", &json!({}));
     let (ended, read) = place.call("echo", json!({"text": "first"}), ALLOWED);
     ended.assert_code(0);
     assert!(read.contains("first"), "{read}");
@@ -197,7 +197,7 @@ fn a_changed_tool_is_withheld_until_it_is_reviewed() {
     ended.assert_code(0);
     assert!(!ended.err.contains("withheld"), "{ended:#?}");
     // Another program is not even started.
-    place.configure("", json!({"args": ["--quiet"]}));
+    place.configure("", &json!({"args": ["--quiet"]}));
     let (ended, read) = place.call("echo", json!({"text": "fourth"}), ALLOWED);
     ended.assert_says("is not as it was trusted");
     assert!(read.contains("its command is"), "{read}");
@@ -207,7 +207,7 @@ fn a_changed_tool_is_withheld_until_it_is_reviewed() {
 #[test]
 fn killed_in_a_call_and_gone_on_with_it_is_answered_once() {
     let place = Place::new();
-    place.know("alive", json!({}));
+    place.know("alive", &json!({}));
     let model = Model::script([
         Step::call("mcp__s__wait", json!({"ms": 500, "steps": 600})),
         Step::text("It is unknown."),
@@ -235,7 +235,7 @@ fn killed_in_a_call_and_gone_on_with_it_is_answered_once() {
 #[test]
 fn the_prompt_shows_servers_and_long_results_are_in_a_file() {
     let place = Place::new();
-    place.know("", json!({"required": true}));
+    place.know("", &json!({"required": true}));
     let model = Model::script([Step::call("mcp__s__long", json!({"bytes": 100_000})), Step::text("Long.")]);
     let ended = place.0.run(&model, &["-p", "x", "--allow", "mcp__s"]);
     ended.assert_code(0);

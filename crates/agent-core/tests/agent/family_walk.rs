@@ -22,7 +22,7 @@ fn answer(seed: u8) -> impl Fn(&Agent, &Place) -> LlmResponse {
         let name = |number: usize| format!("n{round}-{number}");
         let spawn = |number: usize, background: bool| {
             let budget = json!({"model_calls": 3 + choice % 5, "agents": choice % 3});
-            let wish = if choice % 2 == 0 { budget } else { json!({}) };
+            let wish = if choice.is_multiple_of(2) { budget } else { json!({}) };
             ("spawn_agent", json!({"name": name(number), "task": "t", "background": background, "budget": wish}))
         };
         let shared = ("spawn_agent", json!({"name": name(9), "task": "t", "workspace": "shared"}));
@@ -31,7 +31,7 @@ fn answer(seed: u8) -> impl Fn(&Agent, &Place) -> LlmResponse {
             0 => calls(&[spawn(0, false)], &id),
             1 => calls(&[spawn(0, true), spawn(1, true)], &id),
             2 => calls(&[spawn(0, false), spawn(1, true), shared], &id),
-            3 => calls(&[("wait_agent", json!({"until": if choice % 4 == 0 { "all" } else { "any" }}))], &id),
+            3 => calls(&[("wait_agent", json!({"until": if choice.is_multiple_of(4) { "all" } else { "any" }}))], &id),
             4 => calls(&[("send_agent", json!({"name": "n0-0", "message": "m"})), ("list_agents", json!({}))], &id),
             5 => calls(&[("stop_agent", json!({"name": "n0-0"}))], &id),
             6 if !at.is_empty() => calls(&[("signal", json!({"status": "waiting", "summary": "which?"}))], &id),

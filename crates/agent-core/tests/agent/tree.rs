@@ -191,12 +191,12 @@ impl Tree {
             }
         }
         for (number, action) in step.family.into_iter().flat_map(|family| family.actions) {
-            self.act(at, number, action);
+            self.act(at, number, &action);
         }
     }
 
     /// What the driver does about a child; the rest is seen in the journals.
-    fn act(&mut self, at: &[u32], number: u32, action: child::Action) {
+    fn act(&mut self, at: &[u32], number: u32, action: &child::Action) {
         let below = [at, &[number]].concat();
         match action {
             child::Action::BeginChild { .. } => {
@@ -204,7 +204,7 @@ impl Tree {
                 self.begin(at, number);
             }
             child::Action::WithdrawBegin { run } if !self.nodes.contains_key(&below) => {
-                let event = child::Event::BeginFailed { run, found: "withdrawn".into() };
+                let event = child::Event::BeginFailed { run: *run, found: "withdrawn".into() };
                 self.take(at, Event::Child { number, event: Box::new(event) }).unwrap();
             }
             _ => {}
@@ -303,7 +303,7 @@ impl Tree {
             }
             // Every second one is allowed.
             Task::Approve { ticket, call, .. } => {
-                let is_allowed = self.now_ms % 2 == 0;
+                let is_allowed = self.now_ms.is_multiple_of(2);
                 let allow = ApprovalAnswer::Allow { arguments: None, scope: ApprovalScope::Once };
                 let answer = if is_allowed { allow } else { ApprovalAnswer::Nobody };
                 vec![Session::ApprovalAnswered { ticket, call, answer, changed: None }.into()]
@@ -388,7 +388,7 @@ impl Tree {
         let begins: Vec<(u32, child::Action)> =
             self.agent(at).kin().filter_map(|kin| Some((kin.child().number(), kin.child().outstanding()?))).collect();
         for (number, action) in begins {
-            self.act(at, number, action);
+            self.act(at, number, &action);
         }
         self.settle();
     }
