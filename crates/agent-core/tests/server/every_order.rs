@@ -41,7 +41,7 @@ impl Outside {
             Action::SendCall { ticket } => self.send(*ticket),
             Action::SendHeld { calls } => calls.iter().for_each(|(ticket, _)| self.send(*ticket)),
             Action::DeliverAnswer { ticket } => {
-                let (sent, _) = self.open.remove(ticket).expect("it has no answer yet");
+                let (sent, _) = self.open.remove(ticket).unwrap();
                 assert!(sent > 0, "only what was sent has an answer");
             }
             Action::AnswerCall { ticket, end } => self.answer(*ticket, end),
@@ -59,13 +59,13 @@ impl Outside {
     }
 
     fn send(&mut self, ticket: u64) {
-        let (sent, is_repeatable) = self.open.get_mut(&ticket).expect("what has an answer is not sent");
+        let (sent, is_repeatable) = self.open.get_mut(&ticket).unwrap();
         *sent += 1;
         assert!(*sent == 1 || *sent == 2 && *is_repeatable, "sent {sent} times");
     }
 
     fn answer(&mut self, ticket: u64, end: &CallEnd) {
-        let (sent, _) = self.open.remove(&ticket).expect("it has no answer yet");
+        let (sent, _) = self.open.remove(&ticket).unwrap();
         let says_sent = match end {
             CallEnd::NotRun { .. } => false,
             CallEnd::Unknown { .. } => true,

@@ -38,9 +38,12 @@ const PLACES: &[(State, &[&str])] = &[
     (State::Stopped, &["stop"]),
 ];
 
+/// From, triggers, where it leads (nothing: it stays), actions.
+type Row = (&'static [State], &'static [Trigger], Option<State>, &'static [&'static str]);
+
 /// What each row does, once more and independent of the table: from, triggers, to, actions.
 #[rustfmt::skip]
-const EXPECTED: &[(&[State], &[Trigger], Option<State>, &[&str])] = &[
+const EXPECTED: &[Row] = &[
     (&[State::Configured], &[Trigger::Considered], Some(State::Wanted), &[]),
     (&[State::Wanted], &[Trigger::AutoDisabled], Some(State::Stopped), &["AnswerOpen"]),
     (&[State::Wanted], &[Trigger::AutoUntrusted], Some(State::Trusting), &["AnswerOpen", "AskReview"]),
