@@ -2,6 +2,7 @@
 
 use crate::checks::Checker;
 use crate::clock::SystemClock;
+use crate::hooks::Verdicts;
 use crate::inbox::{Handle, Inbox};
 use crate::member::Member;
 use crate::notice::{AgentName, Notices, Teller};
@@ -312,7 +313,10 @@ impl Builder {
         };
         let tasks = TaskTracker::new();
         let toolbox = Arc::new(Toolbox::new(self.tools));
-        let oversight = Oversight::new(checker, toolbox.clone(), inbox.clone(), notices.clone(), tasks.clone());
+        let verdicts =
+            Verdicts { hook: self.hook.clone(), users: false, clock: clock.clone(), timeout_ms: self.hook_timeout_ms };
+        let oversight =
+            Oversight::new(checker, toolbox.clone(), verdicts, inbox.clone(), notices.clone(), tasks.clone());
         let performer = Performer {
             provider,
             toolbox,

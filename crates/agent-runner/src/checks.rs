@@ -1,11 +1,15 @@
 //! The checks of an agent's commitments: shell commands, one after the other, each bounded in time.
 
+use crate::hooks::Verdicts;
 use crate::inbox::{Inbox, Message};
 use crate::notice::{Notice, Teller};
 use crate::stop::{Stop, past_grace};
+use crate::tool_calls::{Toolbox, facts};
 use agent_core::agent::{Event as AgentEvent, check_report};
+use agent_core::conversation::ToolCall;
 use agent_core::lifecycle::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Event, Ticket};
 use agent_core::ports::{Clock, Command, CommandRunner};
+use agent_core::tool::HookVerdict;
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -110,14 +114,18 @@ impl Checker {
     /// the reason. When stopping is asked for, what runs has a moment to end by itself and is dropped then, and nothing more is reported.
     pub(crate) async fn run(
         self,
-        checks: Vec<(Option<String>, Check)>,
+        checks: Vec<Judged>,
         ticket: Ticket,
         inbox: Inbox,
         notices: Teller,
         stop: CancellationToken,
     ) {
-        for (denied, Check { commitment, assertion }) in checks {
+        for Judged { check: Check { commitment, assertion }, denied, call } in checks {
             notices.send(Notice::CheckStarted { command: assertion.command.clone() });
+            let denied = match (denied, call) {
+                (None, Some((call, guard))) => guard.objection(call, &stop).await,
+                (denied, _) => denied,
+            };
             let report = match denied {
                 Some(found) => ended(CheckEnd::NotStarted { found }),
                 None => self.check(self.original(commitment, &assertion), assertion.timeout_ms, &stop).await,
@@ -160,6 +168,39 @@ impl Checker {
             stdin: Vec::new(),
             timeout_ms,
             output_limit_bytes: OUTPUT_LIMIT_BYTES,
+        }
+    }
+}
+
+/// A check, and whether it may run.
+pub(crate) struct Judged {
+    pub(crate) check: Check,
+    /// Why the policy does not let it run.
+    pub(crate) denied: Option<String>,
+    /// As a call, which hooks are asked about, where a model asked for the check.
+    pub(crate) call: Option<(ToolCall, Guard)>,
+}
+
+/// What is asked about a check as about a call.
+pub(crate) struct Guard {
+    pub(crate) toolbox: Arc<Toolbox>,
+    pub(crate) verdicts: Verdicts,
+}
+
+impl Guard {
+    /// Why a hook does not let the check run as it is.
+    async fn objection(&self, call: ToolCall, stop: &CancellationToken) -> Option<String> {
+        let known = facts(&self.toolbox, &self.verdicts, call, stop).await;
+        let report = known.hooks.as_deref();
+        if let Some(reason) = report.and_then(|report| report.stop.clone()) {
+            return Some(reason);
+        }
+        if report.is_some_and(|report| report.arguments.is_some()) {
+            return Some(String::from("a hook would change it"));
+        }
+        match known.verdict {
+            HookVerdict::None | HookVerdict::Allow { .. } => None,
+            HookVerdict::Ask { reason } | HookVerdict::Deny { reason } => Some(format!("a hook objects: {reason}")),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! What the lifecycle asks for: checks, timers, reports.
 
-use crate::checks::{Checker, Checks};
+use crate::checks::{Checker, Checks, Guard, Judged};
+use crate::hooks::Verdicts;
 use crate::inbox::{Inbox, Message};
 use crate::notice::{Notice, Teller};
 use crate::tool_calls::Toolbox;
 use agent_core::agent::Agent;
+use agent_core::hook::HookPoint;
 use agent_core::lifecycle::{Action, Check, Event};
 use agent_core::ports::Clock;
 use std::sync::Arc;
@@ -16,6 +18,7 @@ pub(crate) struct Oversight {
     pub(crate) checker: Checker,
     checks: Checks,
     toolbox: Arc<Toolbox>,
+    verdicts: Verdicts,
     /// Stops the timer when it is dropped.
     timer: Option<DropGuard>,
     inbox: Inbox,
@@ -27,11 +30,12 @@ impl Oversight {
     pub(crate) fn new(
         checker: Checker,
         toolbox: Arc<Toolbox>,
+        verdicts: Verdicts,
         inbox: Inbox,
         notices: Teller,
         tasks: TaskTracker,
     ) -> Self {
-        Self { checker, checks: Checks::default(), toolbox, timer: None, inbox, notices, tasks }
+        Self { checker, checks: Checks::default(), toolbox, verdicts, timer: None, inbox, notices, tasks }
     }
 
     /// Starts what an action asks for, or shows it. The session has performed its commands already.
@@ -41,11 +45,7 @@ impl Oversight {
             Action::SendGapReport { text, round, .. } => self.show(Notice::GapReport { text, round }),
             Action::RunChecks { ticket, checks } => {
                 let (checker, inbox, notices) = (self.checker.clone(), self.inbox.clone(), self.notices.clone());
-                let judge = |check: &Check| {
-                    let call = agent.check_as_call(check)?;
-                    agent.judge_check(&self.toolbox.inspect(&call)).err()
-                };
-                let checks = checks.into_iter().map(|check| (judge(&check), check)).collect();
+                let checks = checks.into_iter().map(|check| self.judged(check, agent)).collect();
                 self.checks.start(&self.tasks, |stop| checker.run(checks, ticket, inbox, notices, stop));
             }
             Action::CancelChecks { .. } => self.checks.stop(),
@@ -67,6 +67,15 @@ impl Oversight {
             // The loop ends because the agent has; there is nothing to start.
             Action::ReleaseSession => {}
         }
+    }
+
+    /// Whether a check may run. One that a model asked for is judged as a call.
+    fn judged(&self, check: Check, agent: &Agent) -> Judged {
+        let Some(call) = agent.check_as_call(&check) else { return Judged { check, denied: None, call: None } };
+        let denied = agent.judge_check(&self.toolbox.inspect(&call)).err();
+        let users = agent.session().config().hooks.contains(&HookPoint::PreToolUse);
+        let guard = Guard { toolbox: self.toolbox.clone(), verdicts: Verdicts { users, ..self.verdicts.clone() } };
+        Judged { check, denied, call: Some((call, guard)) }
     }
 
     /// Stops the checks and the timer. What runs has a moment to end by itself.

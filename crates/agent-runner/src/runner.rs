@@ -213,7 +213,11 @@ impl Runner {
     /// A child whose outcome its parent has needs nothing any more.
     async fn let_go(&mut self, below: &[u32]) -> Result<(), JournalError> {
         let is_over = match self.below.get(below) {
-            Some(Below::Member(member, _)) => member.agent.is_dismissed(),
+            // One that is lost has nothing to be dismissed from.
+            Some(Below::Member(member, _)) => {
+                let is_lost = !member.agent.has_task() && self.kin(below).is_none_or(|kin| !kin.is_living());
+                member.agent.is_dismissed() || is_lost
+            }
             Some(Below::Lost(_)) => self.kin(below).is_none_or(|kin| !kin.is_living()),
             None => return Ok(()),
         };

@@ -255,7 +255,7 @@ impl Budget {
     }
 
     fn is_sound(&self) -> bool {
-        let counts = [self.model_calls, self.tokens, self.minutes];
+        let counts = [self.model_calls, self.tool_calls, self.tokens, self.minutes];
         !counts.contains(&Some(0)) && self.cost_usd.is_none_or(|usd| usd.is_finite() && usd > 0.0)
     }
 }

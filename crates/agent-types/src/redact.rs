@@ -12,8 +12,7 @@
 //! 4. Where a text was cut (`…`), the rest of a secret there is also found.
 //! 5. Escapes of URLs, JSON, shells and HTML are read, whichever characters they stand for. Colours, other control characters, ends of
 //!    lines and what programs do not show, in the middle of a secret, do not hide it: `escapes.rs`.
-//! 6. A secret in base64, base32 or hexadecimal digits is found, wherever in the encoded text it begins: `encoded.rs`. So is one in a dump
-//!    of bytes: `escapes/dumps.rs`.
+//! 6. A secret in base64, base32 or hexadecimal digits is found, wherever in the encoded text it begins: `encoded.rs`.
 //!
 //! Absent: guesses at what looks like a secret, and other disguises (letters in another order, ciphers). What is not known is not found.
 

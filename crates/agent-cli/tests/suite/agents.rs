@@ -135,6 +135,9 @@ fn a_deny_rule_holds_below_and_a_check_runs_only_as_the_rules_let_it() {
     assert_eq!(report(&ended)["verification"], "verified", "{ended:#?}");
     assert!(scratch.work("seen").exists());
     std::fs::remove_file(scratch.work("seen")).unwrap();
+    // That a command only reads lets it run in a narrower sandbox than a check has.
+    let ended = run(&scratch, &checked("git status"), &json);
+    assert_eq!(report(&ended)["outcome"], "commitments not kept", "{ended:#?}");
     let rules = ["--permission-mode", "bypass", "--deny", "bash(touch:*)"];
     let ended = run(&scratch, &checked("touch seen"), &[&json[..], &rules].concat());
     assert_eq!(report(&ended)["outcome"], "commitments not kept", "{ended:#?}");
@@ -214,4 +217,39 @@ fn what_agents_below_spend_counts_for_the_limits_and_the_cost() {
     assert_eq!(result["agents"][0]["outcome"], "out of budget");
     assert_eq!(result["agents"][0]["model_calls"], 3);
     assert_eq!(model.requests().len(), 5);
+}
+
+#[test]
+fn a_hook_on_commands_holds_for_a_check() {
+    let scratch = Scratch::repository();
+    scratch.configure("[[hooks]]\nevent = \"PreToolUse\"\nmatcher = \"bash\"\ncommand = \"cat >/dev/null; echo no bash >&2; exit 2\"\n");
+    let model = model(|who, round, _| match (who, round) {
+        ("", 0) => spawn("worker", &json!({"workspace": "shared", "verify": ["touch seen"]})),
+        ("worker", _) => Step::text("I say that it is done."),
+        _ => Step::text("The end."),
+    });
+    let ended = run(&scratch, &model, &["--permission-mode", "bypass", "--output-format", "json"]);
+    assert_eq!(ended.result()["agents"][0]["outcome"], "commitments not kept", "{ended:#?}");
+    assert!(!scratch.work("seen").exists());
+}
+
+/// A copy of a session whose agent is at work has no journal of it.
+#[test]
+fn a_branch_counts_the_agents_of_the_original_as_lost() {
+    let scratch = Scratch::repository();
+    let model = model(|who, round, _| match (who, round) {
+        ("", 0) => spawn("worker", &json!({"background": true})),
+        ("worker", _) => Step::text("Worked."),
+        _ => Step::text("The end."),
+    });
+    run(&scratch, &model, &["--session-id", "one"]).assert_code(0);
+    let journal =
+        std::fs::read_to_string(scratch.journals().into_iter().find(|path| path.ends_with("one.jsonl")).unwrap())
+            .unwrap();
+    let begun = journal.lines().position(|line| line.contains("\"Begun\"")).unwrap().to_string();
+    let copy = scratch.ended(&["branch", "one", "--at", &begun]);
+    let id = copy.assert_code(0).out.split_whitespace().last().unwrap().to_owned();
+    let ended = scratch.run(&model, &["-p", "go on", "--session-id", &id, "--sandbox", "off"]);
+    ended.assert_code(0);
+    assert!(read(&model.last_body()).contains("has ended: lost"), "{ended:#?}");
 }

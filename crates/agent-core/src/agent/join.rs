@@ -122,6 +122,9 @@ impl Agent {
     ) -> Result<(), Rejected> {
         let (left_ms, items) = (self.session.now_ms(), self.session.conversation().len());
         let was_apart = self.is_apart();
+        if let Some(family) = self.family.as_deref_mut() {
+            family.pass_unwatched(at_ms.saturating_sub(left_ms));
+        }
         let cleanup = |agent: &Self| agent.oversight.as_deref().and_then(|oversight| oversight.lifecycle.cleanup());
         let mut ended = cleanup(self);
         if self.session.is_over() {

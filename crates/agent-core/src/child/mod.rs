@@ -203,6 +203,12 @@ impl Child {
         self.run
     }
 
+    /// Whether its journal was seen to have its present run.
+    #[must_use]
+    pub const fn has_begun(&self) -> bool {
+        self.begun == self.run
+    }
+
     /// Whether its parent has to wait for it: it may begin, works, asks or stops.
     #[must_use]
     pub const fn is_living(&self) -> bool {

@@ -49,6 +49,11 @@ impl Session {
         }
     }
 
+    /// What the turn in progress has left of its time, in milliseconds; nothing where that is not limited.
+    pub(crate) fn time_left_in_turn_ms(&self, at_ms: u64) -> Option<u64> {
+        self.time_left_ms(at_ms)
+    }
+
     /// The model is to know this with the next request.
     pub(crate) fn keep_report(&mut self, text: String) {
         self.outbox.note(UserMessage::of_agent(text));

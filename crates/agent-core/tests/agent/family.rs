@@ -302,3 +302,51 @@ fn only_facts_that_come_from_a_child_are_taken() {
         assert_eq!(agent, before);
     }
 }
+
+/// What is gone of a child is no reason to wait for it.
+#[test]
+fn a_child_whose_journal_is_gone_or_empty_has_an_outcome() {
+    for is_empty in [false, true] {
+        let mut tree = Tree::new(config(), headless());
+        tree.say("go");
+        let answer = script(&[calls(&[spawn("one")], "a")]);
+        for _ in 0..2 {
+            tree.finish(0, &answer);
+        }
+        assert!(tree.agent(&[]).kin_of(1).unwrap().child().has_begun());
+        tree.tasks.clear();
+        if is_empty {
+            tree.empty(&[1]);
+        } else {
+            tree.nodes.remove(&vec![1]);
+        }
+        tree.crash(|_| 0);
+        tree.run(answer);
+        let read = read_by(tree.agent(&[])).join("\n");
+        assert!(read.contains("`one` has ended: lost (its journal"), "{read}");
+        assert!(tree.agent(&[]).is_idle());
+        // All that it could have spent counts.
+        let below = tree.agent(&[]).session().ledger().below;
+        assert_eq!(below.model_calls, 49);
+    }
+}
+
+/// A child's time is a part of its parent's, and so is the wait for it.
+#[test]
+fn children_have_no_more_time_than_the_turn_has_left() {
+    let limits = Limits { max_wall_time_ms: Some(10_000), ..config().limits };
+    let mut tree = Tree::new(SessionConfig { limits, ..config() }, headless());
+    tree.say("go");
+    let answer = script(&[calls(&[in_background("one")], "a"), LlmResponse::text("I wait.")]);
+    tree.now_ms += 9_000;
+    tree.finish(0, &answer);
+    tree.finish(0, &answer);
+    assert_eq!(tree.agent(&[1]).session().config().limits.max_wall_time_ms, Some(1_000));
+    // The parent's own answer first, then the child's, 900 ms later.
+    let at = tree.tasks.iter().position(|task| task.at().is_empty()).unwrap();
+    tree.finish(at, &answer);
+    assert!(tree.agent(&[]).waits_for_children());
+    tree.now_ms += 900;
+    tree.finish(0, &answer);
+    assert_eq!(tree.deadlines, [10_000, 100], "what is left of the turn");
+}

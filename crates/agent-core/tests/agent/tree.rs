@@ -78,6 +78,8 @@ pub(crate) struct Tree {
     pub(crate) now_ms: u64,
     /// Outcomes that a model has read, by the child's place: each once.
     pub(crate) told: BTreeMap<Place, u32>,
+    /// The times that the root's turns were given, in milliseconds.
+    pub(crate) deadlines: Vec<u64>,
 }
 
 /// A tool of the test.
@@ -99,8 +101,13 @@ pub(crate) fn config() -> SessionConfig {
 impl Tree {
     pub(crate) fn new(config: SessionConfig, bound: Option<lifecycle::LifecycleConfig>) -> Self {
         let node = Node::new(Header::new("root", "test", "/", config));
-        let mut tree =
-            Self { nodes: BTreeMap::from([(vec![], node)]), tasks: Vec::new(), now_ms: 0, told: BTreeMap::new() };
+        let mut tree = Self {
+            nodes: BTreeMap::from([(vec![], node)]),
+            tasks: Vec::new(),
+            now_ms: 0,
+            told: BTreeMap::new(),
+            deadlines: Vec::new(),
+        };
         tree.tell(&[], agent_core::session::Event::Started.into());
         if let Some(bound) = bound {
             tree.tell(&[], Event::Bound(Box::new(bound)));
@@ -174,6 +181,7 @@ impl Tree {
                     self.tasks.extend(questions.into_iter().map(ask));
                 }
                 Action::CheckGitCommits { ticket, .. } => self.tasks.push(Task::Git { at: place.clone(), ticket }),
+                Action::StartDeadline { delay_ms, .. } if at.is_empty() => self.deadlines.push(delay_ms),
                 Action::CancelLlmRequest { .. } | Action::CancelTools { .. } => {}
                 _ => {}
             }
@@ -233,8 +241,15 @@ impl Tree {
         self.sync(&below);
     }
 
-    pub(crate) fn sync(&mut self, at: &[u32]) {
+    /// Of the agent's journal only the first record is left.
+    pub(crate) fn empty(&mut self, at: &[u32]) {
         let node = self.nodes.get_mut(at).unwrap();
+        *node = node.replayed(1);
+    }
+
+    pub(crate) fn sync(&mut self, at: &[u32]) {
+        // One whose journal is gone has nothing to write.
+        let Some(node) = self.nodes.get_mut(at) else { return };
         node.durable = node.journal.len();
     }
 

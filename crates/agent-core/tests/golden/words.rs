@@ -73,6 +73,7 @@ fn add<T: DeserializeOwned>(out: &mut String) {
     let name = match type_name::<T>() {
         // The line is kept under the name that it had when it was first written.
         "agent_types::signal::Signal" => "lifecycle::event::Signal",
+        "agent_types::agents::TaskMode" => "lifecycle::TaskMode",
         name => name.trim_start_matches("agent_core::").trim_start_matches("agent_types::"),
     };
     out.push_str(&format!("{name}: {}\n", kinds::<T>().join(", ")));

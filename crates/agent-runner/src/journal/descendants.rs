@@ -22,7 +22,7 @@ pub fn root_of(id: &str) -> Option<&str> {
 /// The root's id and the file's name of an id that names an agent below a session.
 pub(super) fn parts(id: &str) -> Option<(&str, &str)> {
     let (root, place) = id.split_once('.')?;
-    let is_number = |part: &str| !part.starts_with('0') && part.parse::<u32>().is_ok();
+    let is_number = |part: &str| part.starts_with(|c: char| matches!(c, '1'..='9')) && part.parse::<u32>().is_ok();
     place.split('.').all(is_number).then_some((root, place))
 }
 
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(descendant_id("ab-1", &[1, 20]), "ab-1.1.20");
         assert_eq!(parts("ab-1.1.20"), Some(("ab-1", "1.20")));
         assert_eq!((root_of("ab-1.1.20"), root_of("ab-1")), (Some("ab-1"), None));
-        for id in ["ab-1", "ab.", "ab.x", "ab..1", "ab.01", "ab.1/../2", "ab.-1", "ab.4294967296"] {
+        for id in ["ab-1", "ab.", "ab.x", "ab..1", "ab.01", "ab.1/../2", "ab.-1", "ab.+1", "ab.4294967296"] {
             assert_eq!(parts(id), None, "{id}");
         }
     }

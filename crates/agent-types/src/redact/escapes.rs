@@ -8,13 +8,10 @@
 //! ESC [ 31 m, ESC ] … BEL, a BS a         terminals, overstriking, other control characters: `controls.rs`
 //! ```
 //!
-//! What shows bytes as numbers, as `xxd` does, is read as these bytes: `dumps.rs`.
-//!
 //! A text is read from left to right once, so the cost is linear. What is not an escape is taken as it is. A value above one byte is taken
 //! as its UTF-8.
 
 mod controls;
-mod dumps;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -115,9 +112,8 @@ type Origin = (u8, (usize, usize));
 /// one line: what is wide is broken into lines.
 pub(super) fn levels(text: &str) -> Vec<Unescaped> {
     let has_escapes = text.contains(|sign| BEGINNINGS.contains(&sign) || is_control(sign));
-    let dumps = dumps::read(text);
     if !has_escapes && !text.contains(ENDS_OF_LINES) {
-        return dumps;
+        return Vec::new();
     }
     let plain = Unescaped::of(text);
     let mut all = if has_escapes { levels_of(&plain) } else { Vec::new() };
@@ -129,7 +125,6 @@ pub(super) fn levels(text: &str) -> Vec<Unescaped> {
     }
     let joined: Vec<Unescaped> = all.iter().chain([&plain]).filter_map(Unescaped::joined).collect();
     all.extend(joined);
-    all.extend(dumps);
     all
 }
 
@@ -141,8 +136,7 @@ fn levels_of(plain: &Unescaped) -> Vec<Unescaped> {
 pub(super) fn open_escapes(text: &str) -> Vec<usize> {
     let tail = (0..=text.len().saturating_sub(LONGEST_OPEN)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let signs = text.get(tail..).unwrap_or_default().match_indices(BEGINNINGS);
-    let mut all: Vec<usize> =
-        signs.map(|(at, _)| tail + at).chain(open_control(text)).chain(dumps::open(text)).collect();
+    let mut all: Vec<usize> = signs.map(|(at, _)| tail + at).chain(open_control(text)).collect();
     all.sort_unstable();
     all
 }

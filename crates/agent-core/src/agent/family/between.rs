@@ -1,8 +1,13 @@
 //! What a parent and a child have to take of each other, as events of agents.
 
 use crate::agent::{Agent, Event};
-use crate::child::lease::Lease;
+use crate::child::lease::{Lease, Spent};
 use crate::child::{ChildView, Due, Gate, due};
+
+/// Nothing below such a child is at work: no driver drives it.
+fn alone(found: &str) -> ChildView<'_> {
+    ChildView::Alone { found, spent: Spent::default() }
+}
 
 /// Who takes an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,11 +29,16 @@ pub fn between(parent: &Agent, number: u32, child: Option<&Agent>, found: Option
     let kin = parent.kin_of(number)?;
     let gate = Gate::open(Lease::default());
     let view = match (child, found) {
+        (_, Some(found)) => alone(found),
+        // It had begun, and what its journal has of it is gone.
+        (None, None) if kin.child().has_begun() => alone("its journal is gone"),
+        (Some(child), None) if kin.child().has_begun() && !child.has_task() => {
+            alone("its journal does not have its task")
+        }
         (Some(child), None) => child.seen(),
-        (_, Some(found)) => ChildView::Alone { found, spent: crate::child::lease::Spent::default() },
         (None, None) => ChildView::Absent,
     };
-    if let Some(child) = child.filter(|_| kin.child().is_living()) {
+    if let Some(child) = child.filter(|child| kin.child().is_living() && child.has_task()) {
         let permissions = &parent.session().config().permissions;
         if !permissions.is_above(&child.session().config().permissions.above) {
             return Some(Taker::Child(Event::HeldBelow(permissions.for_below())));

@@ -59,7 +59,8 @@ impl Agent {
         }
         let mut family = self.family.take().unwrap_or_default();
         let siblings = calls.iter().filter(|call| call.name.as_ref() == crate::agents::SPAWN_TOOL).count();
-        let share = Share { left: self.remainder(&family), siblings: u32::try_from(siblings).unwrap_or(u32::MAX) };
+        let share =
+            Share { left: self.remainder(at_ms, &family), siblings: u32::try_from(siblings).unwrap_or(u32::MAX) };
         for call in calls {
             let read = AgentCall::of(&call).unwrap_or_else(|| Err(String::from("it is no call about agents")));
             let until = match read {
@@ -90,7 +91,7 @@ impl Agent {
         }
         let stop = self.session.is_cancel_pending().then_some(StopCause::ParentEnds);
         let limits = self.session.config().agents.unwrap_or_default();
-        let lease = lease_for(&self.remainder(family), share, &asked);
+        let lease = lease_for(&self.remainder(at_ms, family), share, &asked);
         let gate = Gate { stop, limit: family.limit_reached(&limits, at_ms), lease };
         let number = u32::try_from(family.kin.len()).unwrap_or(u32::MAX).saturating_add(1);
         let child = Child::new(Assignment::new(number, asked.name.as_str(), asked.task.as_str()));

@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::agents::COMMAND_TOOL;
 use crate::conversation::{Arguments, CallId, ToolCall};
 use crate::lifecycle::{Check, Origin};
-use crate::permission::Decision;
+use crate::permission::{Basis, Decision};
 use crate::tool::{Finding, HookVerdict};
 use alloc::format;
 use alloc::string::String;
@@ -25,7 +25,8 @@ impl Agent {
         }
     }
 
-    /// Whether a check that a model asked for may run: only what the policy lets run without asking. No one is asked about a check.
+    /// Whether a check that a model asked for may run: only what a rule or the mode lets run without asking. No one is asked about a check.
+    /// That a command only reads is not enough: then it would have to run as its tool runs such commands.
     ///
     /// # Errors
     /// Why it may not.
@@ -36,10 +37,10 @@ impl Agent {
         };
         let permissions = &self.session.config().permissions;
         match permissions.decide(COMMAND_TOOL, inspection, &HookVerdict::None) {
-            Decision::Run(_) => Ok(()),
-            decision @ (Decision::Ask(_) | Decision::Deny(_)) => {
-                let why = decision.reason(COMMAND_TOOL);
-                Err(format!("the rules do not let it run without asking: {why}"))
+            Decision::Run(Basis::Allowed(_) | Basis::Mode(_)) => Ok(()),
+            Decision::Deny(basis) => Err(format!("{basis}")),
+            Decision::Run(_) | Decision::Ask(_) => {
+                Err(format!("no rule lets it run: it needs one for `{COMMAND_TOOL}` that covers it"))
             }
         }
     }

@@ -47,6 +47,8 @@ pub(super) struct Family {
     denials: u32,
     /// Whether a stop ended the last turn when its model had ended it already.
     was_cancelled: bool,
+    /// Since when the agent waits for its children, its turn having ended: that is time of the turn.
+    waits_since_ms: Option<u64>,
 }
 
 /// A child, and what its parent was asked for.
@@ -147,6 +149,13 @@ impl Family {
         self.machine.is_waiting()
     }
 
+    /// Time in which no program drove the agent is not the turn's.
+    pub(super) fn pass_unwatched(&mut self, unwatched_ms: u64) {
+        if let Some(since_ms) = &mut self.waits_since_ms {
+            *since_ms = since_ms.saturating_add(unwatched_ms);
+        }
+    }
+
     pub(super) const fn was_cancelled(&self) -> bool {
         self.was_cancelled
     }
@@ -220,9 +229,11 @@ impl Agent {
     }
 
     /// What the agent may still lease out or spend.
-    fn remainder(&self, family: &Family) -> Remainder {
+    fn remainder(&self, at_ms: u64, family: &Family) -> Remainder {
         let config = self.session.config();
-        let whole = Lease::of(&config.limits, &config.agents.unwrap_or_default());
+        let mut whole = Lease::of(&config.limits, &config.agents.unwrap_or_default());
+        // A child's time is part of what its parent's turn has left.
+        whole.time_ms = self.session.time_left_in_turn_ms(at_ms).or(whole.time_ms);
         let ledger = self.session.ledger();
         Remainder::of(&whole, &ledger.whole(), family.leases())
     }

@@ -130,6 +130,8 @@ impl Agent {
         rendering: Rendering,
     ) -> bool {
         let Ok(taken) = family.machine.step(at_ms, event) else { return false };
+        let waited_ms = family.waits_since_ms.map_or(0, |since_ms| at_ms.saturating_sub(since_ms));
+        family.waits_since_ms = family.is_waiting().then(|| family.waits_since_ms.unwrap_or(at_ms));
         step.family_mut().all.extend(taken.transitions);
         for action in taken.actions {
             match action {
@@ -141,7 +143,7 @@ impl Agent {
                     }
                 }
                 ActionKind::SendReports => {
-                    let used_ms = self.session.time_used_of_run_ms();
+                    let used_ms = self.session.time_used_of_run_ms().saturating_add(waited_ms);
                     if let Some(text) = family.reports(at_ms, step.family_mut()) {
                         self.step_session(at_ms, session::Event::FollowUp { text, used_ms }, step, rendering);
                     }
