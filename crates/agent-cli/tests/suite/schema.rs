@@ -62,9 +62,10 @@ fn every_kind_of_line_is_as_published() {
         check(&lines);
         seen.extend(lines.iter().map(|line| line["type"].as_str().unwrap().to_owned()));
     }
-    let lines = with_a_summary();
-    check(&lines);
-    seen.extend(lines.iter().map(|line| line["type"].as_str().unwrap().to_owned()));
+    for lines in [with_a_summary(), with_an_agent()] {
+        check(&lines);
+        seen.extend(lines.iter().map(|line| line["type"].as_str().unwrap().to_owned()));
+    }
     let root = published();
     for variant in root["oneOf"].as_array().unwrap() {
         let kind = variant["properties"]["type"]["const"].as_str().unwrap();
@@ -80,6 +81,14 @@ fn with_a_summary() -> Vec<Value> {
     scratch.configure("[models.scripted-model]\ncontext_window_tokens = 1500\n");
     ["one", "two"].iter().for_each(|name| scratch.write(name, &"pears and apples\n".repeat(300)));
     let ended = scratch.run(&model, &["-p", "Read.", "--output-format", "stream-json"]);
+    ended.assert_code(0).lines()
+}
+
+/// One that works for the session's own.
+fn with_an_agent() -> Vec<Value> {
+    let spawn = Step::call("spawn_agent", json!({"name": "one", "task": "t"}));
+    let model = Model::script([spawn, Step::text("I am done."), Step::text("Done.")]);
+    let ended = Scratch::repository().run(&model, &["-p", "x", "--agents", "--output-format", "stream-json"]);
     ended.assert_code(0).lines()
 }
 
