@@ -73,6 +73,10 @@ pub(crate) fn own(options: &Options) -> Result<(Options, Option<String>), Failur
     }
     take_mode(&mut options, config.permissions.mode, &mut said)?;
     take_limits(&mut options, &config.limits, &mut said);
+    if config.agents.is_some() && !options.agents {
+        options.agents = true;
+        said.push(String::from("with agents"));
+    }
     Ok((options, line(store.name(&id).as_deref(), &said)))
 }
 

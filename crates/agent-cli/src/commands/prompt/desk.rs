@@ -111,9 +111,10 @@ impl Desk {
     }
 
     /// Gives the terminal to a command of the person's until it ends.
-    pub(super) fn run(&mut self, command: JoinHandle<io::Result<String>>) {
+    pub(super) fn run(&mut self, command: impl FnOnce() -> io::Result<String> + Send + 'static) {
+        // Before it begins: what it writes first is not to stand in the rows.
         self.raw.put_away();
-        self.writing = Some((COMMAND, command));
+        self.writing = Some((COMMAND, tokio::task::spawn_blocking(command)));
     }
 
     /// Opens a text in the person's editor.

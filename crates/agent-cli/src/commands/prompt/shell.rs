@@ -28,7 +28,7 @@ impl Screen {
         let is_edited = self.desk.is_some();
         let run = move || terminal::run_for_person(&command, &directory, &presses, is_edited);
         match &mut self.desk {
-            Some(desk) => desk.run(tokio::task::spawn_blocking(run)),
+            Some(desk) => desk.run(run),
             None => {
                 let report: Report = tokio::task::spawn_blocking(move || {
                     run().map(|_| 0).map_err(|error| Failure::internal(format!("cannot run the command: {error}")))
