@@ -152,7 +152,7 @@ impl Family {
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
-    /// The children whose outcome no call takes up.
+    /// Whether `is` holds for any child that has not ended.
     pub(super) fn is_anyone(&self, is: impl Fn(&Child) -> bool) -> bool {
         self.alive.iter().any(|number| self.kin(*number).is_some_and(|kin| is(&kin.child)))
     }
