@@ -11,11 +11,17 @@ use crate::session::project_instructions::{self, Head};
 use agent_core::instructions::GivenInstructions;
 use agent_core::permission::Rule;
 use agent_exec::Access;
+use agent_tools::Workspace;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The system prompt of a session with these settings, in which a person can be asked or not, and the files of instructions in it.
-pub(crate) fn system_prompt(options: &Options, settings: &Settings, is_attended: bool) -> (String, GivenInstructions) {
+pub(crate) fn system_prompt(
+    options: &Options,
+    settings: &Settings,
+    workspace: &Workspace,
+    is_attended: bool,
+) -> (String, GivenInstructions) {
     let directory = settings.directory.as_path();
     let mut prompt = options.system_prompt.clone().unwrap_or_else(|| {
         let access = settings.sandbox.as_ref().map(|sandbox| sandbox.policy().access);
@@ -25,7 +31,7 @@ pub(crate) fn system_prompt(options: &Options, settings: &Settings, is_attended:
         // A recording is played with what was recorded.
         settings.tape.system().map_or(prompt.clone(), |recorded| with_environment_of(recorded, &prompt))
     });
-    let Head { text, given } = project_instructions::of(directory);
+    let Head { text, given } = project_instructions::of(workspace, &settings.permissions);
     prompt.push_str(&text);
     if let Some(more) = &options.append_system_prompt {
         prompt.push_str("\n\n");

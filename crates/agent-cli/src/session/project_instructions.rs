@@ -11,9 +11,12 @@ use crate::config::project;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, say, shown_path};
 use agent_core::instructions::{GivenInstructions, Instructions};
+use agent_core::permission::{Basis, Decision, Permissions};
 use agent_core::picture::Digest;
 use agent_core::protected::is_instructions;
+use agent_core::tool::{HookVerdict, Inspection};
 use agent_runner::journal::{check_own_target, read_regular};
+use agent_tools::Workspace;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -29,9 +32,16 @@ pub(crate) struct Head {
     pub(crate) given: GivenInstructions,
 }
 
-/// All instructions for a directory. What is not used is said.
-pub(crate) fn of(directory: &Path) -> Head {
-    let mut finding = Finding::of_project(directory);
+/// All instructions for a workspace. What is not used is said, and what a deny rule keeps from the model is not used.
+pub(crate) fn of(workspace: &Workspace, permissions: &Permissions) -> Head {
+    let mut finding = Finding::of_project(workspace.root());
+    finding.found.retain(|file| match kept_from_model(workspace, permissions, Path::new(&file.path)) {
+        Some(why) => {
+            say(&format!("agent: the instructions {} are left out: {why}", shown_path(Path::new(&file.path))));
+            false
+        }
+        None => true,
+    });
     for (_, why) in std::mem::take(&mut finding.unusable) {
         say(&format!("agent: {why}"));
     }
@@ -56,6 +66,16 @@ pub(crate) fn of(directory: &Path) -> Head {
     }
     let files = finding.found.into_iter().map(|found| (found.path, found.digest)).collect();
     Head { text, given: GivenInstructions { files: Arc::new(files), left_bytes: left as u64 } }
+}
+
+/// Why the model must not read a file of the workspace. A deny rule without a pattern is about a tool, not about this file.
+fn kept_from_model(workspace: &Workspace, permissions: &Permissions, path: &Path) -> Option<String> {
+    let inside = path.strip_prefix(workspace.root()).ok()?.to_string_lossy();
+    let is_open = |read: &Inspection| match permissions.decide("read_file", read, &HookVerdict::None) {
+        Decision::Deny(Basis::Denied(rule)) => !rule.has_pattern(),
+        Decision::Deny(_) | Decision::Run(_) | Decision::Ask(_) => true,
+    };
+    workspace.open_to_show(&inside, is_open).err()
 }
 
 /// Files of instructions, in the order in which they are read.
@@ -355,7 +375,8 @@ mod tests {
     }
 
     fn of_project(project: &tempfile::TempDir, directory: &str) -> String {
-        of(&project.path().join(directory).canonicalize().unwrap()).text
+        let workspace = Workspace::open(project.path().join(directory).canonicalize().unwrap()).unwrap();
+        of(&workspace, &Permissions::default()).text
     }
 
     /// Loops, repetitions, chains that are too long.

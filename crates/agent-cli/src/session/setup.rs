@@ -256,7 +256,7 @@ fn make(
     let (mcp, of_servers) = servers.unzip();
     tools.extend(of_servers.into_iter().flatten());
     let users = users_hooks(settings, &own, &processes)?;
-    let (prompt, instructions) = system_prompt(options, settings, approver.is_some());
+    let (prompt, instructions) = system_prompt(options, settings, &workspace, approver.is_some());
     let config = SessionConfig {
         hooks: Hooks::points(&users, settings.auto_commit),
         system: Arc::from(prompt + &catalogue(&settings.skills)),

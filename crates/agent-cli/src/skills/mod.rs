@@ -10,10 +10,10 @@ use crate::config::beneath::read_beneath;
 use crate::config::file::config_home;
 use crate::config::project;
 use crate::screen::terminal::shown_path;
-use agent_runner::journal::check_own_target;
+use agent_runner::journal::{check_own_opened, check_own_target};
 use head::Head;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, DirEntry, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -98,8 +98,7 @@ impl Search {
     /// Looks for folders with a `SKILL.md`, by name. What is below such a folder belongs to that skill.
     fn search(&mut self, place: &Path, root: Option<&Path>, depth: usize) {
         let mut entries = fs::read_dir(place).into_iter().flatten().flatten();
-        let mut folders: Vec<PathBuf> =
-            entries.by_ref().take(MAX_ENTRIES).map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+        let mut folders: Vec<PathBuf> = entries.by_ref().take(MAX_ENTRIES).filter_map(|entry| folder(&entry)).collect();
         if entries.next().is_some() {
             self.notes.push(format!("skills: only {MAX_ENTRIES} entries of {} are looked at", shown_path(place)));
         }
@@ -113,25 +112,26 @@ impl Search {
                 return;
             }
             self.folders += 1;
-            let file = FILES.iter().map(|name| folder.join(name)).find(|file| file.symlink_metadata().is_ok());
-            if let Some(file) = file {
-                self.add(&folder, file, root);
+            let file = FILES.iter().map(|name| folder.join(name));
+            if let Some((seen, file)) = file.filter_map(|file| Some((file.symlink_metadata().ok()?, file))).next() {
+                self.add(&folder, file, &seen, root);
             } else if depth < MAX_DEPTH {
                 self.search(&folder, root, depth + 1);
             }
         }
     }
 
-    fn add(&mut self, folder: &Path, file: PathBuf, root: Option<&Path>) {
+    fn add(&mut self, folder: &Path, file: PathBuf, seen: &Metadata, root: Option<&Path>) {
         let shown = shown_path(&file);
         // What is too large by itself is said when it is read; a link stands for what it leads to.
-        let bytes = file.metadata().map_or(0, |found| found.len()).min(MAX_BYTES);
+        let length = if seen.is_symlink() { file.metadata().map_or(0, |found| found.len()) } else { seen.len() };
+        let bytes = length.min(MAX_BYTES);
         if self.bytes + bytes > MAX_TOTAL_BYTES {
             self.left_out += 1;
             return;
         }
         self.bytes += bytes;
-        let (head, body) = match read(&file, root) {
+        let (head, body) = match read(&file, seen.is_symlink(), root) {
             Ok(read) => read,
             Err(why) => return self.notes.push(format!("not a skill: {shown}: {why}")),
         };
@@ -184,19 +184,27 @@ impl Search {
     }
 }
 
+/// The path of an entry that is a folder, or leads to one.
+fn folder(entry: &DirEntry) -> Option<PathBuf> {
+    let kind = entry.file_type().ok()?;
+    let path = entry.path();
+    (kind.is_dir() || kind.is_symlink() && path.is_dir()).then_some(path)
+}
+
 /// A repository's link could show the model any file of the user: its skills stand in the project themselves. The user's own may be links.
-fn read(file: &Path, root: Option<&Path>) -> Result<(Head, Arc<str>), String> {
-    let read = match root {
-        Some(root) => {
-            let inside = file.strip_prefix(root).map_err(|error| error.to_string())?;
-            read_beneath(root, inside, MAX_BYTES)
-        }
-        None => {
-            let real = check_own_target(file).map_err(|error| error.to_string())?.ok_or("it is gone")?;
-            read_beneath(Path::new("/"), real.strip_prefix("/").unwrap_or(&real), MAX_BYTES)
-        }
+fn read(file: &Path, is_link: bool, root: Option<&Path>) -> Result<(Head, Arc<str>), String> {
+    let real = if is_link && root.is_none() {
+        check_own_target(file).map_err(|error| error.to_string())?.ok_or("it is gone")?
+    } else {
+        file.to_path_buf()
     };
-    let (_, text) = read.map_err(|error| error.to_string())?.ok_or("it is gone")?;
+    let folder = root.or_else(|| real.parent()).ok_or("it is in no folder")?;
+    let inside = real.strip_prefix(folder).map_err(|error| error.to_string())?;
+    let read = read_beneath(folder, inside, MAX_BYTES);
+    let (found, text) = read.map_err(|error| error.to_string())?.ok_or("it is gone")?;
+    if root.is_none() {
+        check_own_opened(&real, &found).map_err(|error| error.to_string())?;
+    }
     Ok((head::read(&text)?, Arc::from(head::body(&text))))
 }
 

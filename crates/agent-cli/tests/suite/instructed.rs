@@ -51,6 +51,35 @@ fn a_directory_below_is_told_of_once_and_the_head_stays() {
     assert_eq!(times(&model.last_body(), "Other rule of the library."), 1);
 }
 
+/// By its name, by that of the file it is a link to, and by an import.
+#[test]
+fn a_deny_rule_keeps_a_file_out_of_the_head() {
+    let scratch = Scratch::repository();
+    scratch.write("AGENTS.md", "Rule of the root.\n@private/AGENTS.md\n@open/AGENTS.md\n");
+    scratch.write("private/AGENTS.md", "Word of the private part.");
+    scratch.write("open/AGENTS.md", "Word of the open part.");
+    let head = |flags: &[&str]| {
+        let model = Model::script([Step::text("done")]);
+        let ended = scratch.run(&model, &[flags, &["-p", "x"]].concat());
+        ended.assert_code(0);
+        (model.last_body()["system"].to_string(), ended.err)
+    };
+    let words = ["Rule of the root.", "Word of the private part.", "Word of the open part."];
+    let has = |head: &str| words.map(|word| head.contains(word));
+    assert_eq!(has(&head(&[]).0), [true; 3]);
+    // A rule about a tool is about no file.
+    assert_eq!(has(&head(&["--deny", "read_file"]).0), [true; 3]);
+    for rule in ["read(private/**)", "read_file(**/private/AGENTS.md)"] {
+        let (head, said) = head(&["--deny", rule]);
+        assert_eq!(has(&head), [true, false, true], "{rule}: {head}");
+        assert!(said.contains("private/AGENTS.md are left out"), "{rule}: {said}");
+    }
+    std::fs::remove_file(scratch.work("AGENTS.md")).unwrap();
+    std::os::unix::fs::symlink("private/AGENTS.md", scratch.work("AGENTS.md")).unwrap();
+    assert_eq!(has(&head(&[]).0), [false, true, false]);
+    assert_eq!(has(&head(&["--deny", "read(private/**)"]).0), [false; 3]);
+}
+
 #[test]
 fn a_head_that_changes_meanwhile_is_told_below_and_stays_where_it_is() {
     let scratch = project();

@@ -313,6 +313,19 @@ fn a_summary_keeps_what_is_named() {
 }
 
 #[test]
+fn a_session_does_not_end_as_a_summary_failed() {
+    let scratch = Scratch::new();
+    let long = format!("{} To the first.", "It is long. ".repeat(60));
+    let model = Model::script([Step::text(&long), Step::text("")]);
+    let Some(mut running) = at_rest(&scratch, &model, "") else { return };
+    running.write("/compact\r");
+    running.wait_for("the summary is empty");
+    quit(running);
+    let shown = scratch.ended(&["sessions", "show"]);
+    assert!(shown.out.contains("success (exit code 0)"), "{}", shown.out);
+}
+
+#[test]
 fn a_workspace_is_trusted_and_no_longer_trusted() {
     let scratch = Scratch::repository();
     scratch.write("tools/shout", "#!/bin/sh\ntr a-z A-Z\n");

@@ -43,7 +43,7 @@ pub use descendants::{descendant_id, root_of};
 pub use file::{FileJournal, OpenError, Reopened};
 pub(crate) use file::{make_private_folder, private};
 pub use index::Said;
-pub use own::{NotOwn, check_own, check_own_target};
+pub use own::{NotOwn, check_own, check_own_opened, check_own_target};
 pub use pictures::SessionPictures;
 pub use read::{Damage, ReadError, Reader, Recovered, read};
 pub use regular::{open_regular, read_regular};

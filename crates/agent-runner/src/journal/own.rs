@@ -45,9 +45,17 @@ pub fn check_own(path: &Path) -> Result<(), NotOwn> {
 pub fn check_own_target(path: &Path) -> Result<Option<PathBuf>, NotOwn> {
     let Ok(real) = path.canonicalize() else { return Ok(None) };
     let Ok(found) = real.symlink_metadata() else { return Ok(None) };
-    match foreign(&real, &found).filter(|_| !is_of_administrator(&found)) {
-        Some((found, remedy)) => Err(NotOwn { path: real, found, remedy }),
-        None => Ok(Some(real)),
+    check_own_opened(&real, &found).map(|()| Some(real))
+}
+
+/// The same of a file that was opened, by what is known of it.
+///
+/// # Errors
+/// [`NotOwn`] with what can be done.
+pub fn check_own_opened(path: &Path, found: &std::fs::Metadata) -> Result<(), NotOwn> {
+    match foreign(path, found).filter(|_| !is_of_administrator(found)) {
+        Some((found, remedy)) => Err(NotOwn { path: path.to_path_buf(), found, remedy }),
+        None => Ok(()),
     }
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn explain(arguments: &args::Explain) -> Result<u8, Failure> {
 impl Explanation {
     fn of(session_id: String, story: &Story) -> Self {
         let session = story.replayer.session();
-        let (ledger, outcome) = (session.ledger(), story.replayer.outcome());
+        let (ledger, outcome) = (session.ledger(), story.outcome());
         let mut outstanding: Vec<&'static str> =
             session.outstanding().iter().filter_map(|open| awaited(&open.action)).collect();
         let over = story.lifecycle();

@@ -11,7 +11,7 @@ use agent_core::budget::Ledger;
 use agent_core::conversation::Item;
 use agent_core::journal::{ActionStarted, Entry, Header, LifecycleEntry, Record, ReplayError, Replayed, Replayer};
 use agent_core::lifecycle::{self, Lifecycle};
-use agent_core::session::{self, State, Ticket, Trigger};
+use agent_core::session::{self, Outcome, State, Ticket, Trigger};
 use agent_runner::journal::Reader;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -39,8 +39,22 @@ pub(super) struct Story {
     pub(super) refused: u64,
     /// Where the tables of this program decide otherwise than the program that wrote the journal.
     pub(super) differences: Vec<Difference>,
+    /// How the work ended before the summaries that the user asked for since: how they end says nothing about it.
+    before_summary: Option<Outcome>,
     /// What the last event asked for and no note tells to have begun.
     awaited: BTreeSet<(Ticket, &'static str)>,
+}
+
+/// Whether a record is the user's wish for a summary.
+const fn asks_for_summary(record: &Record) -> bool {
+    use session::Event::{CompactionRequested, FocusedCompactionRequested};
+    matches!(record.entry, Entry::Event(agent::Event::Session(CompactionRequested | FocusedCompactionRequested { .. })))
+}
+
+/// Whether a step has more to send than a request for a summary. A message may wait for the summary's end.
+fn begins_work(step: &Step) -> bool {
+    let work = [Trigger::UserInput, Trigger::InputAfterTurn, Trigger::AutoMessageDue, Trigger::BudgetRaisedWorkDue];
+    step.session.transitions.iter().any(|transition| work.contains(&transition.on))
 }
 
 /// Time, tokens and money.
@@ -143,6 +157,7 @@ impl Story {
             retries: 0,
             refused: 0,
             differences: Vec::new(),
+            before_summary: None,
             awaited: BTreeSet::new(),
         })
     }
@@ -152,6 +167,7 @@ impl Story {
         let (state, before) = (self.replayer.session().state(), *self.replayer.session().ledger());
         let said = self.replayer.session().conversation().clone();
         let kept = record.clone();
+        let ended = asks_for_summary(&record).then(|| self.replayer.outcome()).flatten();
         let did = self.replayer.take(record)?;
         self.records += 1;
         self.ended_ms = self.ended_ms.max(at_ms);
@@ -165,6 +181,7 @@ impl Story {
                 self.instructed.take(&kept.entry);
                 self.said.follow(&said, self.replayer.session().conversation(), &step.session.transitions);
                 self.step(state, &before, step);
+                self.before_summary = self.before_summary.take().or(ended).filter(|_| !begins_work(step));
             }
             // Formats that recorded the lifecycle separately recorded only what it took.
             Replayed::Refused(rejected) if matches!(kept.entry, Entry::Lifecycle(_)) => {
@@ -190,9 +207,15 @@ impl Story {
         self.said.items(self.replayer.session().conversation())
     }
 
-    /// How the last run ended, in the words of the exit codes; nothing while it is going on.
+    /// How the last work ended; nothing while it is going on.
+    pub(super) fn outcome(&self) -> Option<Outcome> {
+        let last = self.replayer.outcome()?;
+        Some(self.before_summary.clone().unwrap_or(last))
+    }
+
+    /// How the last work ended, in the words of the exit codes; nothing while it is going on.
     pub(super) fn ended(&self) -> Option<String> {
-        let outcome = self.replayer.outcome()?;
+        let outcome = self.outcome()?;
         Some(format!("{} (exit code {})", outcome.kind.subtype(), outcome.kind.exit_code()))
     }
 
