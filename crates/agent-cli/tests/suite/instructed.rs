@@ -74,7 +74,7 @@ fn a_deny_rule_keeps_a_file_out_of_the_head() {
         assert_eq!(has(&head), [true, false, true], "{rule}: {head}");
         assert!(said.contains("private/AGENTS.md are left out"), "{rule}: {said}");
     }
-    std::fs::remove_file(scratch.work("AGENTS.md")).unwrap();
+    fs::remove_file(scratch.work("AGENTS.md")).unwrap();
     std::os::unix::fs::symlink("private/AGENTS.md", scratch.work("AGENTS.md")).unwrap();
     assert_eq!(has(&head(&[]).0), [false, true, false]);
     assert_eq!(has(&head(&["--deny", "read(private/**)"]).0), [false; 3]);
