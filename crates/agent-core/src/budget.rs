@@ -200,30 +200,36 @@ impl Ledger {
         reservation_nano_usd: Option<u64>,
         request_tokens: u64,
     ) -> Option<LimitReached> {
-        let reached = |kind, spent: u64, limit: Option<u64>| match limit {
-            Some(limit) if spent >= limit => Some(LimitReached { kind, spent, limit }),
-            Some(_) | None => None,
+        // What has no limit is not added up.
+        let committed = |own: u64, kind: fn(&Spent) -> u64| {
+            own.saturating_add(kind(&self.below)).saturating_add(kind(&self.leased))
         };
-        let committed = self.committed();
-        // A call whose price is unknown cannot be shown to fit, whatever the limit.
-        let needed = match reservation_nano_usd {
-            Some(reservation) => committed.cost_nano_usd.saturating_add(reservation),
-            None => u64::MAX,
+        let over = |kind, spent: u64, limit: u64| LimitReached { kind, spent, limit };
+        let over_cost = || {
+            let limit = limits.max_cost_nano_usd?;
+            // A call whose price is unknown cannot be shown to fit, whatever the limit.
+            let needed = reservation_nano_usd.map_or(u64::MAX, |reservation| {
+                committed(self.cost_nano_usd, |spent| spent.cost_nano_usd).saturating_add(reservation)
+            });
+            (needed > limit).then(|| over(LimitKind::Cost, needed, limit))
         };
-        let tokens_needed = committed.tokens.saturating_add(request_tokens);
-        let over_cost = limits.max_cost_nano_usd.filter(|limit| needed > *limit);
-        over_cost
-            .map(|limit| LimitReached { kind: LimitKind::Cost, spent: needed, limit })
-            .or_else(|| reached(LimitKind::TotalTokens, committed.tokens, limits.max_total_tokens))
-            .or_else(|| {
-                let limit = limits.max_total_tokens.filter(|limit| tokens_needed > *limit)?;
-                Some(LimitReached { kind: LimitKind::TotalTokens, spent: tokens_needed, limit })
-            })
-            .or_else(|| reached(LimitKind::ModelCalls, committed.model_calls, limits.max_model_calls))
-            .or_else(|| {
-                let limit = limits.max_failures_in_row.map(u64::from);
-                reached(LimitKind::FailuresInRow, u64::from(self.failures_in_row), limit)
-            })
+        let over_tokens = || {
+            let limit = limits.max_total_tokens?;
+            let spent = committed(self.usage.total_tokens(), |spent| spent.tokens);
+            let needed = spent.saturating_add(request_tokens);
+            let told = if spent >= limit { spent } else { needed };
+            (spent >= limit || needed > limit).then(|| over(LimitKind::TotalTokens, told, limit))
+        };
+        let over_calls = || {
+            let limit = limits.max_model_calls?;
+            let spent = committed(self.model_calls, |spent| spent.model_calls);
+            (spent >= limit).then(|| over(LimitKind::ModelCalls, spent, limit))
+        };
+        let over_failures = || {
+            let (spent, limit) = (u64::from(self.failures_in_row), u64::from(limits.max_failures_in_row?));
+            (spent >= limit).then(|| over(LimitKind::FailuresInRow, spent, limit))
+        };
+        over_cost().or_else(over_tokens).or_else(over_calls).or_else(over_failures)
     }
 }
 

@@ -94,6 +94,9 @@ impl Permissions {
     #[must_use]
     pub fn decide(&self, tool: &str, inspection: &Inspection, verdict: &HookVerdict) -> Decision {
         let own = self.decide_alone(self.own_mode(), tool, inspection, verdict);
+        if self.above.is_empty() {
+            return own;
+        }
         let is_answered = own.is_answered();
         let above = self.above.iter().map(|policy| policy.decide_alone(policy.mode, tool, inspection, verdict));
         // What a person answered for this agent is not asked again for those above it; what they deny stays denied.

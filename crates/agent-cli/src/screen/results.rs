@@ -117,6 +117,8 @@ mod tests {
         assert_eq!(rows.last().unwrap(), "| [exit status 3]");
         let (head, rows, _) = of("bash", &ToolOutcome::ok("only\n"));
         assert_eq!((head.as_str(), rows.len()), ("only", 0));
+        let (_, rows, _) = of("bash", &ToolOutcome::ok("begun\n  10 %\r  90 %\r 100 %\r\n"));
+        assert_eq!(rows, ["| begun", "|  100 %"], "a row of progress as it stood last");
     }
 
     #[test]

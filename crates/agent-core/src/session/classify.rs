@@ -148,18 +148,22 @@ impl Session {
     /// The limit that stands in the way when so much was spent.
     pub(super) fn limit_of(&self, ledger: &Ledger) -> Option<LimitReached> {
         let limits = &self.config.limits;
-        let spent = ledger.committed().tool_calls;
-        let limit = limits.max_tool_calls.unwrap_or(spent);
         // Failed calls are the reason of the end, whether or not the limit had room for the calls after them. And if earlier calls did not
         // run because they repeated, there is room.
-        if self.held.refuses_calls() && spent >= limit && !self.fails_too_often() {
-            return Some(LimitReached { kind: LimitKind::ToolCalls, spent, limit });
+        if self.held.refuses_calls() && !self.fails_too_often() {
+            let spent = ledger.committed().tool_calls;
+            let limit = limits.max_tool_calls.unwrap_or(spent);
+            if spent >= limit {
+                return Some(LimitReached { kind: LimitKind::ToolCalls, spent, limit });
+            }
         }
-        // Without a limit on money, the cost of the call does not matter.
+        // Without a limit on money, the cost of the call does not matter; without one on tokens either, neither does its size.
         let price = limits.max_cost_nano_usd.and_then(|_| self.config.price(self.calls.model_index()));
-        let output_tokens = u64::from(self.config.max_output_tokens(self.calls.model_index()));
-        let reservation = price.map(|price| price.reservation_nano_usd(self.context_estimate(), output_tokens));
-        ledger.blocks_model_call(limits, reservation, self.context_estimate())
+        let counts = price.is_some() || limits.max_total_tokens.is_some();
+        let request_tokens = if counts { self.context_estimate() } else { 0 };
+        let output_tokens = || u64::from(self.config.max_output_tokens(self.calls.model_index()));
+        let reservation = price.map(|price| price.reservation_nano_usd(request_tokens, output_tokens()));
+        ledger.blocks_model_call(limits, reservation, request_tokens)
     }
 
     /// The limit that a turn would meet if it began now: its counters begin anew.

@@ -52,7 +52,7 @@ pub(super) fn judge(
     let LlmResponse { blocks: parts, stop, .. } = response;
     let blocks = Vec::with_capacity(parts.len());
     let calls = parts.iter().filter(|part| matches!(part, ResponseBlock::Call(_))).count();
-    let (ids, unusable) = ((calls > 1).then(|| UsedIds::with_room(calls)), BTreeMap::new());
+    let (ids, unusable) = ((calls > FEW_CALLS).then(|| UsedIds::with_room(calls)), BTreeMap::new());
     let mut reader = Reader { next_call, is_new, notes, blocks, ids, unusable, complete_calls: 0 };
     parts.into_iter().for_each(|part| reader.read(part));
     let Reader { blocks, unusable, complete_calls, .. } = reader;
@@ -170,7 +170,7 @@ struct Reader<'a, F> {
     is_new: F,
     notes: &'a mut Vec<String>,
     blocks: Vec<Block>,
-    /// Those of the calls among them, where there are several.
+    /// Those of the calls among them, where there are many.
     ids: Option<UsedIds>,
     unusable: BTreeMap<CallId, String>,
     complete_calls: usize,
@@ -234,7 +234,11 @@ impl<F: Fn(&str) -> bool> Reader<'_, F> {
 
     /// Whether no call has this id, neither an earlier one nor one of this answer.
     fn is_free(&self, id: &str) -> bool {
-        !self.ids.as_ref().is_some_and(|ids| ids.contains(id)) && (self.is_new)(id)
+        let is_taken = match &self.ids {
+            Some(ids) => ids.contains(id),
+            None => self.blocks.iter().any(|block| matches!(block, Block::Call(call) if call.id.as_str() == id)),
+        };
+        !is_taken && (self.is_new)(id)
     }
 }
 
@@ -257,6 +261,8 @@ fn quoted(text: &str) -> String {
 }
 
 const QUOTE_BYTES: usize = 300;
+/// Calls of one answer whose ids are compared one by one; of more, a table is made.
+const FEW_CALLS: usize = 12;
 
 #[cfg(test)]
 mod tests {

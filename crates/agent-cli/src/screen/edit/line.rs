@@ -211,6 +211,18 @@ impl Line {
         self.killed = self.cells.get(self.cursor..to).unwrap_or_default().to_vec();
     }
 
+    /// The cell of the row that holds this letter, as often as that on from the cursor, or back.
+    pub(crate) fn letter(&self, letter: char, is_onwards: bool, count: usize) -> Option<usize> {
+        let is_it = |at: &usize| self.cells.get(*at).is_some_and(|cell| cell.text.chars().eq([letter]));
+        let is_in_row = |at: &usize| self.cells.get(*at).is_some_and(|cell| !cell.is_break());
+        let nth = count.checked_sub(1)?;
+        if is_onwards {
+            (self.cursor + 1..self.cells.len()).take_while(is_in_row).filter(is_it).nth(nth)
+        } else {
+            (0..self.cursor).rev().take_while(is_in_row).filter(is_it).nth(nth)
+        }
+    }
+
     /// Whether nothing more of the row stands behind the cursor.
     pub(crate) fn is_at_row_end(&self) -> bool {
         self.cells.get(self.cursor).is_none_or(Cell::is_break)

@@ -328,6 +328,16 @@ fn keys_of_vi() {
         ("one<esc>0dl", "ne"),
         ("abc<esc>2h2x", "c"),
         ("ab<esc>Sx", "x"),
+        ("one (two) three<esc>0f(dt)", "one ) three"),
+        ("one (two) three<esc>0f(df)", "one  three"),
+        ("a.b.c.d<esc>02f.D", "a.b"),
+        ("a.b.c.d<esc>0f.;,rX", "aXb.c.d"),
+        ("a.b.c.d<esc>0t.;;rX", "a.b.X.d"),
+        ("a.b.c.d<esc>dF.", "a.b.cd"),
+        ("a.b.c.d<esc>cT.x", "a.b.c.xd"),
+        ("a.b<esc>0fzrX", "X.b"),
+        ("a.b<esc>0df<esc>x", ".b"),
+        ("one<esc>otwo<esc>0fndfo", "one\n"),
     ] {
         let mut editor = editor(&[]);
         editor.use_vi();
@@ -343,7 +353,7 @@ fn keys_of_vi() {
 
 proptest! {
     #[test]
-    fn no_keys_of_vi_are_too_many(script in "([a-zü修0-9$GDOIACSXP/ -]|<esc>|<enter>){0,40}") {
+    fn no_keys_of_vi_are_too_many(script in "([a-zü修0-9$GDOIACSXPFT;,/ -]|<esc>|<enter>){0,40}") {
         let mut editor = editor(&["one\ntwo", "three"]);
         editor.use_vi();
         drop(play(&mut editor, &script));

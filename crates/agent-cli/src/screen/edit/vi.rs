@@ -12,6 +12,10 @@ pub(crate) struct Vi {
     /// `d`, `c`, `y`, and `r` and `g`, which wait for more.
     begun: Option<char>,
     count: usize,
+    /// `f`, `F`, `t` or `T`, which wait for a letter.
+    finds: Option<char>,
+    /// The last of these with its letter, for `;` and `,`.
+    found: Option<(char, char)>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +26,15 @@ enum Mode {
 }
 
 impl Vi {
+    /// Nothing has begun.
+    const fn normal(self) -> Self {
+        Self { mode: Mode::Normal, begun: None, count: 0, finds: None, found: self.found }
+    }
+
+    const fn insert(self) -> Self {
+        Self { mode: Mode::Insert, ..self.normal() }
+    }
+
     /// What stands below the line.
     pub(super) fn hint(self) -> Option<&'static str> {
         (self.mode == Mode::Normal).then_some("normal mode: i inserts, Esc stops the turn")
@@ -37,16 +50,16 @@ impl Editor {
         }
         match (vi.mode, key.code) {
             (Mode::Insert, KeyCode::Escape) => {
-                self.vi = Some(Vi { mode: Mode::Normal, ..Vi::default() });
+                self.vi = Some(vi.normal());
                 self.left_within_row();
                 Some(Wish::None)
             }
             (Mode::Insert, KeyCode::Enter) | (Mode::Normal, KeyCode::Enter) => {
-                self.vi = Some(Vi::default());
+                self.vi = Some(vi.insert());
                 None
             }
-            (Mode::Normal, KeyCode::Escape) if vi.begun.is_some() || vi.count > 0 => {
-                self.vi = Some(Vi { mode: Mode::Normal, ..Vi::default() });
+            (Mode::Normal, KeyCode::Escape) if vi.begun.is_some() || vi.count > 0 || vi.finds.is_some() => {
+                self.vi = Some(vi.normal());
                 Some(Wish::None)
             }
             (Mode::Normal, KeyCode::Char(c)) => {
@@ -58,8 +71,12 @@ impl Editor {
     }
 
     fn command(&mut self, vi: Vi, c: char) {
-        self.vi = Some(Vi { mode: Mode::Normal, ..Vi::default() });
+        self.vi = Some(vi.normal());
         let count = vi.count.max(1);
+        if let Some(how) = vi.finds {
+            self.vi = Some(Vi { found: Some((how, c)), ..vi.normal() });
+            return self.to_letter(vi.begun, (how, c), count, false);
+        }
         match (vi.begun, c) {
             (Some('r'), c) => {
                 self.line.delete(Move::Right);
@@ -72,6 +89,12 @@ impl Editor {
             {
                 let digit = c.to_digit(10).unwrap_or_default() as usize;
                 self.vi = Some(Vi { count: (vi.count * 10 + digit).min(MOST_TIMES), ..vi });
+            }
+            (None | Some('d' | 'c' | 'y'), 'f' | 'F' | 't' | 'T') => self.vi = Some(Vi { finds: Some(c), ..vi }),
+            (None | Some('d' | 'c' | 'y'), ';' | ',') => {
+                let Some((how, letter)) = vi.found else { return };
+                let how = if c == ';' { how } else { opposite(how) };
+                self.to_letter(vi.begun, (how, letter), count, true);
             }
             (Some(operator), c) if operator == c => self.on_row(operator),
             (Some(operator), c) => self.over(operator, c, count),
@@ -105,6 +128,26 @@ impl Editor {
         self.take(operator, start, self.line.cursor());
     }
 
+    /// To a letter of the row, or beside it, alone or with an operator. Where the row has too few of them, nothing happens.
+    fn to_letter(&mut self, operator: Option<char>, (how, letter): (char, char), count: usize, is_repeated: bool) {
+        let (start, is_onwards) = (self.line.cursor(), matches!(how, 'f' | 't'));
+        let beside = |found: usize| match how {
+            't' => found - 1,
+            'T' => found + 1,
+            _ => found,
+        };
+        // A search that is repeated does not stay beside the letter it has found.
+        let nth = |count| self.line.letter(letter, is_onwards, count).map(beside);
+        let to =
+            nth(count).filter(|to| *to != start || !is_repeated).or_else(|| nth(count + 1).filter(|_| is_repeated));
+        let Some(to) = to else { return };
+        match operator {
+            // Onwards, the letter under the cursor is part of it.
+            Some(operator) => self.take(operator, start, if is_onwards { to + 1 } else { to }),
+            None => self.line.move_to(Move::To(to)),
+        }
+    }
+
     fn take(&mut self, operator: char, from: usize, to: usize) {
         let (from, to) = (from.min(to), from.max(to));
         self.line.move_to(Move::To(from));
@@ -113,7 +156,7 @@ impl Editor {
             _ => self.line.kill(Move::To(to)),
         }
         if operator == 'c' {
-            self.vi = Some(Vi::default());
+            self.vi = self.vi.map(Vi::insert);
         } else {
             self.stay_on_a_letter();
         }
@@ -160,7 +203,7 @@ impl Editor {
             _ => inserts = false,
         }
         if inserts {
-            self.vi = Some(Vi::default());
+            self.vi = self.vi.map(Vi::insert);
             return;
         }
         match c {
@@ -202,6 +245,16 @@ impl Editor {
         if self.line.is_at_row_end() {
             self.left_within_row();
         }
+    }
+}
+
+/// The same search the other way.
+const fn opposite(how: char) -> char {
+    match how {
+        'f' => 'F',
+        'F' => 'f',
+        't' => 'T',
+        _ => 't',
     }
 }
 

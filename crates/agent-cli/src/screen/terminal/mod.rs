@@ -195,7 +195,12 @@ fn fitted(line: &str, width: usize) -> String {
 pub(crate) fn last_lines(text: &str, most: usize, width: usize) -> (Vec<String>, u64) {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let before = lines.len().saturating_sub(most);
-    (lines.iter().skip(before).map(|line| fitted(line, width)).collect(), before as u64)
+    (lines.iter().skip(before).map(|line| fitted(written_last(line), width)).collect(), before as u64)
+}
+
+/// What stands in a row whose program wrote over it, such as one of progress.
+fn written_last(line: &str) -> &str {
+    line.rsplit('\r').find(|part| !part.trim().is_empty()).unwrap_or(line)
 }
 
 /// How a line looks.
