@@ -7,7 +7,7 @@ use super::Item;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Chunks {
     full: Option<Arc<Chunk>>,
     tail: Vec<Arc<Item>>,
@@ -57,6 +57,15 @@ impl Chunks {
             next = chunk.earlier.as_deref();
         }
         chunks.into_iter().rev().flat_map(|chunk| chunk.items.iter()).chain(self.tail.iter())
+    }
+}
+
+/// A copy has room for what comes next: a request gets the new message.
+impl Clone for Chunks {
+    fn clone(&self) -> Self {
+        let mut tail = Vec::with_capacity(CHUNK);
+        tail.extend_from_slice(&self.tail);
+        Self { full: self.full.clone(), tail }
     }
 }
 
