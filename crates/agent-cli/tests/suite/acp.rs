@@ -188,7 +188,7 @@ fn a_rule_that_is_offered_holds_for_the_session_or_for_all() {
 fn what_was_shown_is_what_is_allowed() {
     let scratch = Scratch::new();
     scratch.write("a.txt", "old\n");
-    let edit = json!({ "path": "a.txt", "old_text": "old", "new_text": "new" });
+    let edit = json!({ "path": "a.txt", "old_string": "old", "new_string": "new" });
     let model = Model::script([
         Step::call("read_file", json!({ "path": "a.txt" })),
         Step::call("edit_file", edit),
@@ -251,10 +251,12 @@ fn a_stop_withdraws_the_question_and_its_late_answer_does_nothing() {
     let id = editor.ask_prompt(&session, "write");
     let question = editor.question();
     editor.tell("session/cancel", json!({ "sessionId": session }));
-    let (answer, lines) = editor.answered(id);
+    // In whichever order.
+    let is_either = |line: &Value| line["method"] == "$/cancel_request" || line["id"] == id;
+    let (one, other) = (editor.until(is_either).0, editor.until(is_either).0);
+    let (answer, withdrawn) = if one["id"] == id { (one, other) } else { (other, one) };
     assert_eq!(answer["result"]["stopReason"], "cancelled", "{answer}");
-    let withdrawn = lines.iter().find(|line| line["method"] == "$/cancel_request").unwrap();
-    assert_eq!(withdrawn["params"]["requestId"], question["id"]);
+    assert_eq!(withdrawn["params"]["requestId"], question["id"], "{withdrawn}");
     for _ in 0..2 {
         editor.choose(&question, "once");
     }
@@ -287,7 +289,7 @@ fn answers_that_are_none_allow_nothing() {
 fn a_client_that_cannot_be_asked_is_nobody_to_ask_and_cancelled_is_a_stop() {
     let scratch = Scratch::new();
     let write = || Step::call("write_file", json!({ "path": "new.txt", "content": "x\n" }));
-    let model = Model::script([write(), write()]);
+    let model = Model::script([write(), write(), Step::text("Nobody.")]);
     let mut editor = Editor::start(&scratch, &model);
     let session = editor.session(&scratch);
     let id = editor.ask_prompt(&session, "write");
