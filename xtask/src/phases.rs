@@ -10,10 +10,17 @@ const WHERE: &[&str] = &[
     "crates/agent-cli/src/commands/prompt/",
     "crates/agent-cli/src/commands/run.rs",
     "crates/agent-cli/src/commands/job/",
+    "crates/agent-cli/src/commands/acp/",
+    "crates/agent-acp/src/",
 ];
 
 /// Fields that are no phase of an agent: file, field, what it is.
 const REVIEWED: &[(&str, &str, &str)] = &[
+    ("crates/agent-acp/src/client.rs", "Abilities.notices", "what the client can do"),
+    ("crates/agent-acp/src/client.rs", "Abilities.compaction", "what the client can do"),
+    ("crates/agent-acp/src/host.rs", "Wanted.has_history", "what a request asks for"),
+    ("crates/agent-acp/src/session.rs", "Desk.changes", "of a request: whether its answer says nothing"),
+    ("crates/agent-acp/src/updates.rs", "Call.is_news", "whether the client lacks what a call has reported"),
     ("crates/agent-runner/src/member.rs", "Member.is_left", "whether this program has resumed the agent yet"),
     ("crates/agent-cli/src/commands/job/host.rs", "Shown.is_recorded", "configuration: whether the job is kept"),
     ("crates/agent-cli/src/commands/job/host.rs", "Shown.has_attempts", "whether the lines of an attempt were begun"),

@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("agent-git", &["agent-types", "agent-exec"]),
     ("agent-hooks", &["agent-types", "agent-exec", "agent-git"]),
     ("agent-mcp", &["agent-core", "agent-exec"]),
+    ("agent-acp", &["agent-core", "agent-runner"]),
     ("agent-testkit", &["agent-core", "agent-runner"]),
     (
         "agent-cli",
@@ -32,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "agent-git",
             "agent-hooks",
             "agent-mcp",
+            "agent-acp",
             "agent-testkit",
         ],
     ),

@@ -16,7 +16,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::args::{Cli, Command, ConfigCommand, Resume};
 use commands::sessions::Picked;
 use commands::{
-    config_show, demo, diagram, doctor, help_pages, job, listing, mcp as mcp_commands, models, prompt, ps, run,
+    acp, config_show, demo, diagram, doctor, help_pages, job, listing, mcp as mcp_commands, models, prompt, ps, run,
     sessions, tools, trust, undo,
 };
 use config::file::state_home;
@@ -125,6 +125,10 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
         }
         Some(Command::Trust(arguments)) => trust::run(&arguments),
         Some(Command::Mcp(arguments)) => mcp_commands::run(arguments, thread).await,
+        Some(Command::Acp(arguments)) => {
+            thread?;
+            acp::run(arguments).await
+        }
         Some(Command::Diagram(arguments)) => diagram::run(&arguments),
         Some(Command::Doctor(options)) => doctor::run(&options).await,
         Some(Command::Models(arguments)) => models::run(&arguments).await,

@@ -70,6 +70,9 @@ pub(crate) enum Command {
     /// List, add, remove, test and review servers of the Model Context Protocol, which bring tools.
     #[command(after_help = examples::MCP)]
     Mcp(crate::commands::mcp::args::McpArguments),
+    /// Work in an editor: an agent of the Agent Client Protocol on standard input and output.
+    #[command(after_help = examples::ACP)]
+    Acp(Acp),
     /// Draw a machine from its table.
     #[command(after_help = examples::DIAGRAM)]
     Diagram(Diagram),
@@ -115,6 +118,12 @@ pub(crate) struct Run {
     pub(crate) images: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) verification: Verification,
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Acp {
     #[command(flatten)]
     pub(crate) options: Options,
 }

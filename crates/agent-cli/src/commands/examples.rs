@@ -38,6 +38,12 @@ pub(crate) const TRUST: &str = "Examples:
   agent trust --show
   agent trust --revoke";
 
+pub(crate) const ACP: &str = "Examples:
+  agent acp                                  as an editor starts it
+  agent acp --permission-mode plan           sessions begin in this mode
+
+The editor names the directory of each session. docs/editors.md says how editors are set up.";
+
 pub(crate) const MCP: &str = "Examples:
   agent mcp list
   agent mcp add files -- npx -y @modelcontextprotocol/server-filesystem .

@@ -1,5 +1,6 @@
 //! The command line, and a file or folder for each command.
 
+pub(crate) mod acp;
 pub(crate) mod args;
 pub(crate) mod config_show;
 pub(crate) mod demo;

@@ -3,6 +3,7 @@
 
 use crate::config::file::{UserConfig, read_capped, user_config_path};
 use crate::config::project_programs::runs_the_project;
+use crate::screen::terminal::inline;
 use agent_core::permission::Rule;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,21 @@ pub(crate) fn keep(rule: &Rule, directory: &Path) -> Result<Reach, String> {
         replace(&path, &text).map_err(|error| failed(error.to_string()))?;
     }
     Ok(reach)
+}
+
+/// Keeps all of them, and says of each where it holds from now on, a line each.
+///
+/// # Errors
+/// Of the first that cannot be kept.
+pub(crate) fn keep_all(rules: &[Rule], directory: &Path) -> Result<Vec<String>, String> {
+    let kept = rules.iter().map(|rule| {
+        let place = match keep(rule, directory)? {
+            Reach::Everywhere => String::from("every directory"),
+            Reach::Here => directory.display().to_string(),
+        };
+        Ok(inline(&format!("saved in {}, for {place}: `{rule}`", self::place())))
+    });
+    kept.collect()
 }
 
 /// The file with the rule, or nothing when it is there already.

@@ -151,6 +151,8 @@ pub(crate) struct Options {
 pub(crate) enum Seat {
     Headless,
     Interactive,
+    /// A person in an editor: limits are those of the prompt, and nothing is asked at a terminal.
+    Editor,
     /// As `Headless`, and nothing will run.
     Looking,
 }

@@ -171,7 +171,7 @@ fn effective_limits(
             ..Limits::default()
         },
         // A person is there: the model is warned halfway, and then the turn waits for a word.
-        Seat::Interactive => Limits { max_repetitions: Some(AT_THE_PROMPT), ..Limits::default() },
+        Seat::Interactive | Seat::Editor => Limits { max_repetitions: Some(AT_THE_PROMPT), ..Limits::default() },
     };
     overlay(&mut limits, &limits_of_user(user)?);
     overlay(&mut limits, &from_options(options));

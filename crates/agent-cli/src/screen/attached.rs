@@ -126,8 +126,8 @@ fn read(file: File, most: usize) -> io::Result<Found> {
     })
 }
 
-const MOST_BYTES_OF_ONE: usize = 64 * 1024;
-const MOST_BYTES_TOGETHER: usize = 256 * 1024;
+pub(crate) const MOST_BYTES_OF_ONE: usize = 64 * 1024;
+pub(crate) const MOST_BYTES_TOGETHER: usize = 256 * 1024;
 const MOST_FILES: usize = 50;
 const MOST_ENTRIES: usize = 200;
 

@@ -58,6 +58,11 @@ impl Changes {
         })
     }
 
+    /// Each file.
+    pub(crate) fn files(&self) -> &[FileChange] {
+        &self.0
+    }
+
     /// All of it.
     pub(crate) fn rows(&self) -> Vec<Row> {
         self.0.iter().flat_map(rows_of).collect()

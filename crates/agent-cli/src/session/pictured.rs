@@ -110,6 +110,35 @@ impl Attaching {
         Ok(Pictured { message: UserMessage::new(text, pictures), told })
     }
 
+    /// The message with further pictures, whose bytes are at hand.
+    pub(crate) fn with_bytes(
+        &self,
+        message: UserMessage,
+        pictures: &[(String, Vec<u8>)],
+    ) -> Result<UserMessage, NotAttached> {
+        let count = message.pictures.len() + pictures.len();
+        if count > Picture::MAX_IN_MESSAGE {
+            return Err(NotAttached::TooMany { count });
+        }
+        if !pictures.is_empty() && !self.taken.are_taken_by(&self.model) {
+            return Err(NotAttached::Model { model: self.model.clone() });
+        }
+        // Everything is looked at before anything is kept.
+        let looked = pictures.iter().map(|(name, bytes)| {
+            let size = bytes.len() as u64;
+            if size > Picture::MAX_BYTES {
+                return Err(wrong(name, PictureFault::TooLarge { bytes: size }.to_string()));
+            }
+            Ok((name, bytes, look(bytes).map_err(|fault| wrong(name, fault.to_string()))?))
+        });
+        let looked = looked.collect::<Result<Vec<_>, NotAttached>>()?;
+        let mut all = message.pictures.to_vec();
+        for (name, bytes, head) in looked {
+            all.push(self.kept(name, bytes, head)?);
+        }
+        Ok(UserMessage { pictures: all.into(), ..message })
+    }
+
     fn kept(&self, name: &str, bytes: &[u8], Head { kind, width, height }: Head) -> Result<Picture, NotAttached> {
         let digest = self.keeper.keep(bytes).map_err(|error| wrong(name, format!("is not sent: {error}")))?;
         Ok(Picture { digest, kind, bytes: bytes.len() as u64, width, height, name: name.into() })

@@ -54,7 +54,9 @@ pub(crate) fn for_session(
             if !options.quiet {
                 match seat {
                     Seat::Interactive => tell_shortly(&sandbox, access),
-                    Seat::Headless | Seat::Looking => say(&escaped(&format!("agent: sandbox: {sandbox}"))),
+                    Seat::Headless | Seat::Editor | Seat::Looking => {
+                        say(&escaped(&format!("agent: sandbox: {sandbox}")))
+                    }
                 }
                 if access == Access::WorkspaceWrite && seat != Seat::Looking {
                     hard_links::tell(place.directory);

@@ -2,6 +2,8 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod acp;
+mod acp_hostile;
 mod agents;
 mod bad_input;
 mod changed_arguments;

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 
 /// A command that stands in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Custom {
-    pub(super) name: String,
+pub(crate) struct Custom {
+    pub(crate) name: String,
     /// What may follow, and what it does, as the file says.
-    pub(super) hint: String,
-    pub(super) description: String,
+    pub(crate) hint: String,
+    pub(crate) description: String,
     body: String,
-    pub(super) is_of_repository: bool,
+    pub(crate) is_of_repository: bool,
 }
 
 impl Custom {
@@ -39,7 +39,7 @@ impl Custom {
 
     /// The message: `$ARGUMENTS` is all that was typed behind the name, `$1` to `$9` a word of it. Where the text has no place for them,
     /// they follow it.
-    pub(super) fn message(&self, arguments: &str) -> String {
+    pub(crate) fn message(&self, arguments: &str) -> String {
         let words: Vec<&str> = arguments.split_whitespace().collect();
         let (mut out, mut rest, mut has_place) = (String::new(), self.body.as_str(), false);
         while let Some((before, after)) = rest.split_once('$') {
@@ -75,7 +75,7 @@ fn parted(text: &str) -> (&str, &str) {
 
 /// All there are for a directory, by name, and what could not be read. The person's own stand above the repository's, and the closer
 /// folder's above those of the others.
-pub(super) fn found(directory: &Path) -> (Vec<Custom>, Vec<String>) {
+pub(crate) fn found(directory: &Path) -> (Vec<Custom>, Vec<String>) {
     let mut folders: Vec<(PathBuf, bool)> = Vec::new();
     if project::of_another_user(directory).is_none() {
         folders.extend(project::folders(directory).iter().map(|folder| (folder.join(".agent").join("commands"), true)));
@@ -97,7 +97,7 @@ pub(super) fn found(directory: &Path) -> (Vec<Custom>, Vec<String>) {
 }
 
 /// A skill as a command, `/skill:NAME`: its text goes to the agent with what is typed behind it.
-pub(super) fn of_skill(skill: &Skill) -> Custom {
+pub(crate) fn of_skill(skill: &Skill) -> Custom {
     Custom {
         name: format!("skill:{}", skill.name),
         hint: String::from("[WORDS]"),

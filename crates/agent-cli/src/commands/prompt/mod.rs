@@ -5,7 +5,7 @@
 
 mod back;
 mod choosing;
-mod custom;
+pub(crate) mod custom;
 mod desk;
 mod does;
 mod elsewhere;

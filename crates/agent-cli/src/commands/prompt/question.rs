@@ -1,7 +1,7 @@
 //! Questions at the prompt: shown whole before they can be answered with yes.
 
 use super::Screen;
-use crate::config::kept_rules::{self, Reach};
+use crate::config::kept_rules;
 use crate::screen::answer::{self, Asker, By, Key};
 use crate::screen::approver::Question;
 use crate::screen::change::Changes;
@@ -314,18 +314,9 @@ impl Screen {
     /// An answer that is to hold for sessions to come is kept first. Where it cannot be, it holds for this one.
     fn keeping(&mut self, answer: ApprovalAnswer) -> ApprovalAnswer {
         let ApprovalAnswer::Allow { scope: ApprovalScope::Always(rules), arguments } = answer else { return answer };
-        let kept: Result<Vec<Reach>, String> =
-            rules.iter().map(|rule| kept_rules::keep(rule, &self.directory)).collect();
-        let scope = match kept {
-            Ok(reaches) => {
-                for (rule, reach) in rules.iter().zip(reaches) {
-                    let place = match reach {
-                        Reach::Everywhere => String::from("every directory"),
-                        Reach::Here => self.directory.display().to_string(),
-                    };
-                    let told = format!("saved in {}, for {place}: `{rule}`", kept_rules::place());
-                    self.view.tell(&inline(&told));
-                }
+        let scope = match kept_rules::keep_all(&rules, &self.directory) {
+            Ok(told) => {
+                told.iter().for_each(|told| self.view.tell(told));
                 ApprovalScope::Always(rules)
             }
             Err(error) => {

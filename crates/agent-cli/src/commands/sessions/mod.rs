@@ -28,10 +28,13 @@ use crate::screen::choose::{self, Chooser};
 use crate::screen::terminal::{Style, clean, escaped, in_rows, inline, one_line, print, print_json, say};
 use crate::session::kept::{self, store};
 use agent_core::agent;
+use agent_core::conversation::Item;
 use agent_core::journal::{Entry, LifecycleEntry, Record};
 use agent_runner::journal::{OpenError, SessionStore, StoreError};
 use args::{Branch, One, Place, Rename, Sessions, SessionsCommand};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use story::Story;
 
 pub(crate) use back::{Earlier, branched, earlier, outlook, take_files_back};
 pub(crate) use context::context;
@@ -100,6 +103,13 @@ impl One {
         let path = store.existing(&id).map_err(|error| failed(&error))?;
         Ok((id, path))
     }
+}
+
+/// Everything that was said in a session, also what a summary has replaced since.
+pub(crate) fn said_in(path: &Path) -> Result<Vec<Arc<Item>>, Failure> {
+    let story = Story::read(path, None, |_| {})?;
+    let now = story.replayer.session().conversation();
+    Ok(story.said.shared(now).cloned().collect())
 }
 
 /// Which session the person wants to resume.

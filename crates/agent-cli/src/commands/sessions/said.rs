@@ -32,7 +32,12 @@ impl Said {
 
     /// All of it, oldest first, up to what the history holds now.
     pub(super) fn items<'a>(&'a self, now: &'a Conversation) -> impl Iterator<Item = &'a Item> {
-        self.replaced.iter().chain(now.iter().map(|item| self.whole(item))).map(AsRef::as_ref)
+        self.shared(now).map(AsRef::as_ref)
+    }
+
+    /// The same, to be kept.
+    pub(super) fn shared<'a>(&'a self, now: &'a Conversation) -> impl Iterator<Item = &'a Arc<Item>> {
+        self.replaced.iter().chain(now.iter().map(|item| self.whole(item)))
     }
 
     fn whole<'a>(&'a self, item: &'a Arc<Item>) -> &'a Arc<Item> {

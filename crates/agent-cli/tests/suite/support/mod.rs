@@ -1,10 +1,12 @@
 //! What every test needs: a scripted model, a scratch home, and the program as a process that cannot hang a test.
 
+mod editor;
 mod model;
 mod process;
 mod sandboxes;
 mod scratch;
 
+pub(crate) use editor::{Editor, said, updates};
 pub(crate) use model::{Model, Wire};
 pub(crate) use process::{Ended, HANG, Running, eventually, lives};
 pub(crate) use sandboxes::{has_any_sandbox, has_bubblewrap};
