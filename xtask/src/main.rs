@@ -8,6 +8,8 @@ mod docs;
 mod figures;
 mod instructions;
 mod long;
+mod mcp_conformance;
+mod mcp_servers;
 mod model_check;
 mod mutants;
 mod phases;
@@ -41,6 +43,8 @@ fn main() -> ExitCode {
         ["kill-loop"] => long::kill_loop(2_000),
         ["kill-loop", runs] => runs.parse().map_err(|_| USAGE.to_owned()).and_then(long::kill_loop),
         ["journal-damage"] => long::journal_damage(),
+        ["mcp-conformance"] => mcp_conformance::run(),
+        ["mcp-servers"] => mcp_servers::run(),
         ["api"] => api::run(false),
         ["api", "--check"] => api::run(true),
         _ => Err(USAGE.to_owned()),
@@ -63,4 +67,4 @@ fn say(text: &str) {
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
     mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-journals [--smoke] | big-trees | fuzz [SECONDS] | \
-    fuzz-bash [--count N] [--seed N] | model-check [--smoke] …";
+    fuzz-bash [--count N] [--seed N] | mcp-servers | mcp-conformance | model-check [--smoke] …";

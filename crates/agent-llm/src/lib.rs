@@ -54,6 +54,7 @@ mod wire;
 
 pub use anthropic::AnthropicProvider;
 pub use cassette::{Asked, Cassette, CassetteError, Matching, Recorder};
+pub use client::http_client;
 pub use config::{ConfigError, ProviderConfig, Server, Timeouts, WaitSettings};
 pub use format::Format;
 pub use known::KnownModel;

@@ -1,6 +1,8 @@
 //! What a configuration says of servers: `mcpServers` as everybody writes it, with what is this agent's own beside it.
 
 use crate::names::family;
+use crate::reach::{Endpoint, Program, Reach};
+use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
@@ -17,14 +19,8 @@ pub struct ServerConfig {
     pub family: String,
     /// Who says it.
     pub source: Source,
-    /// The program, by path or by name.
-    pub command: String,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Its environment, besides what is harmless in the agent's.
-    pub env: BTreeMap<String, String>,
-    /// Where it runs, if not in the workspace.
-    pub cwd: Option<String>,
+    /// What is started or asked, as the file says it.
+    pub reach: Reach,
     /// Whether it is used.
     pub is_enabled: bool,
     /// Whether the first turn waits for it, for a bounded time.
@@ -90,69 +86,32 @@ pub enum WorkspaceAccess {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exposure {
-    /// Each is declared.
+    /// Each is declared, as long as those of all servers are not too many; else they are found by searching.
     #[default]
+    Auto,
+    /// Each is declared, however many there are.
     Direct,
+    /// None is declared: they are found by searching, and declared then.
+    Deferred,
     /// None: the server runs, and no tool of it is offered.
     Hidden,
 }
 
-/// A server with its variables put in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
-    /// The program.
-    pub command: String,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Its environment.
-    pub env: BTreeMap<String, String>,
-    /// Where it runs, if that is said.
-    pub cwd: Option<String>,
-}
-
 impl ServerConfig {
-    /// The same with the variables put in, each as `value` gives it.
+    /// How it is reached with the variables put in, each as `value` gives it.
     ///
     /// # Errors
     /// Names the variable that is not set, or the `${` that is not closed.
-    pub fn launch(&self, value: &dyn Fn(&str) -> Option<String>) -> Result<Launch, ConfigError> {
-        let put = |text: &String| put_in(text, value).map_err(|found| self.fault(&found));
-        Ok(Launch {
-            command: put(&self.command)?,
-            args: self.args.iter().map(put).collect::<Result<_, _>>()?,
-            env: self
-                .env
-                .iter()
-                .map(|(name, text)| Ok((name.clone(), put(text)?)))
-                .collect::<Result<_, ConfigError>>()?,
-            cwd: self.cwd.as_ref().map(put).transpose()?,
-        })
+    pub fn launch(&self, value: &dyn Fn(&str) -> Option<String>) -> Result<Reach, ConfigError> {
+        let fault = |found| ConfigError { server: Some(self.name.clone()), found };
+        self.reach.filled(value).map_err(fault)
     }
 
-    fn fault(&self, found: &str) -> ConfigError {
-        ConfigError { server: Some(self.name.clone()), found: found.to_owned() }
-    }
-
-    /// What would run, as one line for a person: the command with its arguments, and the names of its variables.
+    /// What would run or be asked, as one line for a person, without what may be secret.
     #[must_use]
     pub fn shown(&self) -> String {
-        let mut out =
-            std::iter::once(&self.command).chain(&self.args).map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-        for (name, value) in &self.env {
-            // What stands in the file is shown where it is a name; what may be a secret is not.
-            let value = if value.starts_with("${") { value.as_str() } else { "…" };
-            out.push_str(&format!(" {name}={value}"));
-        }
-        if let Some(cwd) = &self.cwd {
-            out.push_str(&format!(" (in {cwd})"));
-        }
-        out
+        self.reach.shown()
     }
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=@,+${}".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Reads a file of servers: those that can be used, and what is wrong with the others, each with its server.
@@ -184,16 +143,10 @@ pub fn parse(text: &str, source: Source) -> Result<(Vec<ServerConfig>, Vec<Confi
 fn of_entry(name: &str, value: Value, source: Source, faults: &mut Vec<ConfigError>) -> Result<ServerConfig, String> {
     let family = family(name).ok_or("its name has no letter or digit")?;
     let entry: Entry = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    if entry.url.is_some() || entry.headers.is_some() {
-        return Err("it has a `url`: only servers with a `command` are supported".to_owned());
-    }
-    if let Some(other) = entry.kind.as_deref().filter(|kind| *kind != "stdio") {
-        return Err(format!("it is of the type `{other}`: only `stdio` is supported"));
-    }
-    let command = entry.command.filter(|command| !command.is_empty()).ok_or("it has no `command`")?;
-    if let Some(bad) = entry.env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
-        return Err(format!("`{bad}` is no name of a variable"));
-    }
+    let reach = match &entry.url {
+        Some(url) => Reach::Url(endpoint(url, &entry, source)?),
+        None => Reach::Program(program(&entry)?),
+    };
     if let Some(path) = entry.policy.write.iter().find(|path| !path.is_absolute()) {
         return Err(format!("`{}` in `policy.write` is not absolute", path.to_string_lossy()));
     }
@@ -222,16 +175,58 @@ fn of_entry(name: &str, value: Value, source: Source, faults: &mut Vec<ConfigErr
         name: name.to_owned(),
         family,
         source,
-        command,
-        args: entry.args,
-        env: entry.env,
-        cwd: entry.cwd,
+        reach,
         is_enabled: entry.enabled.unwrap_or(true) && !entry.disabled,
         is_required: entry.required,
         times,
         policy: entry.policy,
         exposure: entry.exposure,
     })
+}
+
+fn program(entry: &Entry) -> Result<Program, String> {
+    if let Some(other) = entry.kind.as_deref().filter(|kind| *kind != "stdio") {
+        return Err(format!("it is of the type `{other}` and has no `url`"));
+    }
+    if !entry.headers.is_empty() {
+        return Err("it has `headers` and no `url`".to_owned());
+    }
+    let command = entry.command.clone().filter(|command| !command.is_empty());
+    let command = command.ok_or("it has no `command` and no `url`")?;
+    if let Some(bad) = entry.env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+        return Err(format!("`{bad}` is no name of a variable"));
+    }
+    Ok(Program { command, args: entry.args.clone(), env: entry.env.clone(), cwd: entry.cwd.clone() })
+}
+
+fn endpoint(url: &str, entry: &Entry, source: Source) -> Result<Endpoint, String> {
+    match entry.kind.as_deref() {
+        None | Some("http" | "streamable-http" | "streamableHttp") => {}
+        Some("sse") => {
+            return Err("it is of the type `sse`, which ended in 2025: ask for its streamable HTTP".to_owned());
+        }
+        Some(other) => return Err(format!("it has a `url` and is of the type `{other}`: write `http`")),
+    }
+    if entry.command.is_some() || !entry.args.is_empty() || !entry.env.is_empty() || entry.cwd.is_some() {
+        return Err("it has a `url`, and more that is for a `command`".to_owned());
+    }
+    if entry.policy != Policy::default() {
+        return Err("it has a `url`, and nothing that a `policy` could hold".to_owned());
+    }
+    if !["http://", "https://", "${"].iter().any(|begin| url.starts_with(begin)) {
+        return Err("its `url` does not begin with `https://` or `http://`".to_owned());
+    }
+    if let Some(bad) = entry.headers.keys().find(|name| HeaderName::try_from(name.as_str()).is_err()) {
+        return Err(format!("`{bad}` is no name of a header"));
+    }
+    // What a repository says is sent as it is: it must not choose which of the user's secrets go where.
+    let mut texts = entry.headers.values().map(String::as_str).chain([url]);
+    if source == Source::Repository && texts.any(|text| text.contains("${")) {
+        return Err(
+            "a repository cannot have variables sent to a `url`: copy the server to your own configuration".to_owned()
+        );
+    }
+    Ok(Endpoint { url: url.to_owned(), headers: entry.headers.clone() })
 }
 
 /// What is wrong in a configuration of servers.
@@ -296,8 +291,9 @@ struct Entry {
     #[serde(default)]
     env: BTreeMap<String, String>,
     cwd: Option<String>,
-    url: Option<Value>,
-    headers: Option<Value>,
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
     enabled: Option<bool>,
     #[serde(default)]
     disabled: bool,
@@ -313,25 +309,6 @@ struct Entry {
     /// What others know.
     #[serde(flatten)]
     others: BTreeMap<String, Value>,
-}
-
-fn put_in(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once("${") {
-        let (inner, after) = after.split_once('}').ok_or_else(|| format!("`${{` is not closed in `{text}`"))?;
-        let (name, otherwise) = inner.split_once(":-").map_or((inner, None), |(name, text)| (name, Some(text)));
-        out.push_str(before);
-        match (value(name), otherwise) {
-            (Some(value), _) => out.push_str(&value),
-            (None, Some(otherwise)) => out.push_str(otherwise),
-            (None, None) => {
-                return Err(format!("the variable `{name}` is not set (`${{{name}:-…}}` says what holds then)"));
-            }
-        }
-        rest = after;
-    }
-    out.push_str(rest);
-    Ok(out)
 }
 
 /// A day.
@@ -355,23 +332,16 @@ mod tests {
         let [server] = &servers[..] else { panic!("{servers:?}") };
         assert!(server.is_enabled && !server.is_required && !server.policy.network);
         let launch = server.launch(&|name| (name == "HOME").then(|| "/home/a".to_owned())).unwrap();
+        let Reach::Program(launch) = launch else { panic!("{launch:?}") };
         assert_eq!(launch.args, ["-y", "x", "/home/a/a b"]);
         assert_eq!(server.shown(), "npx -y x '${HOME}/a b' A=…");
     }
 
     #[test]
-    fn variables_are_put_in_or_named() {
-        let put = |text| put_in(text, &|name| (name == "A").then(|| "1".to_owned()));
-        assert_eq!(put("x${A}y${B:-2}${A:-3}").unwrap(), "x1y21");
-        assert_eq!(put("a $A b").unwrap(), "a $A b");
-        assert!(put("${B}").unwrap_err().contains("`B` is not set"));
-        assert!(put("${A").unwrap_err().contains("not closed"));
-    }
-
-    #[test]
     fn each_bad_entry_is_named_and_the_others_are_used() {
         let (servers, faults) = user(
-            r#"{"mcpServers": {"good": {"command": "a"}, "remote": {"url": "https://x"}, "漢": {"command": "a"}, "odd": {"command": 1},
+            r#"{"mcpServers": {"good": {"command": "a"}, "remote": {"url": "ftp://x"}, "mixed": {"url": "https://x", "command": "a"}, "walled": {"url": "https://x", "policy": {"network": true}},
+                "headed": {"command": "a", "headers": {"A": "b"}}, "head": {"url": "https://x", "headers": {"A b": "c"}}, "old": {"url": "https://x", "type": "sse"}, "漢": {"command": "a"}, "odd": {"command": 1},
                 "none": {}, "Good": {"command": "b"}, "good ": {"command": "c"}, "good": {"command": "d"}, "late": {"command": "a", "startTimeoutMs": 0},
                 "wide": {"command": "a", "policy": {"write": ["rel"]}}, "extra": {"command": "a", "autoApprove": ["x"]},
                 "sse": {"type": "sse", "command": "a"}, "var": {"command": "a", "env": {"A=B": "c"}}, "odder": {"command": "a", "policy": {"net": true}}}}"#,
@@ -379,7 +349,12 @@ mod tests {
         let names: Vec<&str> = servers.iter().map(|server| &*server.name).collect();
         assert_eq!(names, ["good", "Good", "extra"]);
         for (name, said) in [
-            ("remote", "only servers with a `command`"),
+            ("remote", "does not begin with"),
+            ("mixed", "more that is for a `command`"),
+            ("walled", "nothing that a `policy` could hold"),
+            ("headed", "`headers` and no `url`"),
+            ("head", "`A b` is no name of a header"),
+            ("old", "ended in 2025"),
             ("漢", "no letter or digit"),
             ("odd", "expected a string"),
             ("none", "no `command`"),
@@ -388,7 +363,7 @@ mod tests {
             ("late", "0 ms"),
             ("wide", "not absolute"),
             ("extra", "`autoApprove` is not known here"),
-            ("sse", "only `stdio`"),
+            ("sse", "has no `url`"),
             ("var", "no name of a variable"),
             ("odder", "unknown field `net`"),
         ] {
@@ -398,6 +373,30 @@ mod tests {
         for whole in ["", "[]", "{}", r#"{"mcpServers": []}"#, r#"{"mcpServers": {"#] {
             assert!(parse(whole, Source::User).is_err(), "{whole}");
         }
+    }
+
+    #[test]
+    fn a_url_as_everybody_writes_it() {
+        let (servers, faults) = user(
+            r#"{"mcpServers": {"far": {"type": "http", "url": "https://x/mcp?k=1", "headers": {"Authorization": "Bearer ${TOKEN}"}}}}"#,
+        );
+        assert!(faults.is_empty(), "{faults:?}");
+        assert_eq!(servers[0].shown(), "https://x/mcp Authorization=…");
+        let launch = servers[0].launch(&|name| (name == "TOKEN").then(|| "1".to_owned())).unwrap();
+        let Reach::Url(endpoint) = launch else { panic!("{launch:?}") };
+        assert_eq!((&*endpoint.url, &*endpoint.headers["Authorization"]), ("https://x/mcp?k=1", "Bearer 1"));
+        assert!(servers[0].launch(&|_| None).unwrap_err().to_string().contains("`TOKEN` is not set"));
+    }
+
+    #[test]
+    fn a_repository_sends_no_variables_to_a_url() {
+        for entry in [r#"{"url": "https://x/${KEY}"}"#, r#"{"url": "https://x", "headers": {"A": "${KEY:-}"}}"#] {
+            let (servers, faults) =
+                parse(&format!(r#"{{"mcpServers": {{"a": {entry}}}}}"#), Source::Repository).unwrap();
+            assert!(servers.is_empty() && faults[0].to_string().contains("cannot have variables"), "{faults:?}");
+        }
+        let (servers, _) = parse(r#"{"mcpServers": {"a": {"url": "https://x"}}}"#, Source::Repository).unwrap();
+        assert_eq!(servers.len(), 1);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!                                          |
 //!                                a task for each server: the machine of `agent_core::server`, and what it asks for
 //!                                          |
-//!              agent-exec (a sandbox for each server)     rmcp (the protocol, behind one module)
+//!     agent-exec (a sandbox for each program) or HTTP     rmcp (the protocol, behind one module)
 //! ```
 //!
 //! 1. Nothing waits for a server but a call of one of its tools. What a server offers is known from the record before it answers.
@@ -15,21 +15,24 @@
 //! 4. A server gets the environment that its configuration names, and nothing else. It ends with the agent, with all that it started.
 //! 5. Everything that a server says is bounded: lines, lists, texts, how long a call takes, how often it restarts.
 //!
-//! Absent: servers over HTTP, where the configuration stands, whom a person trusts, terminals.
+//! Absent: proxies and certificates (the host makes the HTTP client), where the configuration stands, whom a person trusts, terminals.
 
 mod client;
 mod config;
 mod content;
 mod names;
+mod reach;
 mod servers;
+mod shelf;
 mod text;
 mod tool;
 mod trust;
 
 pub use client::status::Status;
-pub use config::{ConfigError, Exposure, Launch, Policy, ServerConfig, Source, Times, WorkspaceAccess, parse};
+pub use config::{ConfigError, Exposure, Policy, ServerConfig, Source, Times, WorkspaceAccess, parse};
 pub use content::{RESULT_LIMIT_BYTES, ResultKeeper};
 pub use names::{family, tool_name};
-pub use servers::{Change, Launcher, Outside, Servers, Tried};
+pub use reach::{Endpoint, Program, Reach};
+pub use servers::{Change, Launched, Launcher, Outside, Servers, Tried};
 pub use text::plain;
-pub use trust::{FileRecord, Identity, Record, ToolRecord, TrustStore, difference};
+pub use trust::{FileRecord, Identity, Record, ToolRecord, TrustStore, UrlRecord, difference};

@@ -7,14 +7,15 @@ use crate::client::process::Log;
 use crate::client::run;
 use crate::client::status::Status;
 use crate::content::ResultKeeper;
+use crate::shelf::Shelf;
 use crate::trust::{Identity, Record, TrustStore};
-use crate::{ServerConfig, Source};
+use crate::{Endpoint, Exposure, ServerConfig, Source};
 use agent_core::ports::{Command, PictureKeeper, Tool};
 use agent_exec::Processes;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// Starts servers: who knows programs, sandboxes and the environment. Called on threads that may wait.
@@ -25,11 +26,20 @@ pub trait Launcher: Send + Sync {
     /// Why it cannot be started, in words: no such program, a variable that is not set.
     fn identity(&self, config: &ServerConfig, known: Option<&Identity>) -> Result<Identity, String>;
 
-    /// What starts it, in its sandbox, and the command.
+    /// What starts it, in its sandbox, and the command; or what asks it.
     ///
     /// # Errors
     /// Why it cannot be started, in words.
-    fn launch(&self, config: &ServerConfig) -> Result<(Processes, Command), String>;
+    fn launch(&self, config: &ServerConfig) -> Result<Launched, String>;
+}
+
+/// What starts or asks a server.
+#[derive(Debug)]
+pub enum Launched {
+    /// A program and what starts it.
+    Program(Processes, Command),
+    /// A URL and what asks it. The client follows no redirect: it would carry what is secret to another host.
+    Url(reqwest::Client, Endpoint),
 }
 
 /// Where results of calls go.
@@ -50,6 +60,8 @@ impl std::fmt::Debug for Outside {
 pub enum Change {
     /// Tools that are new since the session began.
     Tools(Vec<Arc<dyn Tool>>),
+    /// Tools that the model searched for: they are offered at once, and then the sender is used, for which the call waits.
+    Found(Vec<Arc<dyn Tool>>, oneshot::Sender<()>),
     /// A line about a server, for people; it may have words of the server in it.
     Said(String),
 }
@@ -57,7 +69,9 @@ pub enum Change {
 impl std::fmt::Debug for Change {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Tools(tools) => f.debug_list().entries(tools.iter().map(|tool| tool.spec().name.clone())).finish(),
+            Self::Tools(tools) | Self::Found(tools, _) => {
+                f.debug_list().entries(tools.iter().map(|tool| tool.spec().name.clone())).finish()
+            }
             Self::Said(text) => f.write_str(text),
         }
     }
@@ -87,6 +101,7 @@ impl Servers {
     ) -> (Self, Vec<Arc<dyn Tool>>, mpsc::UnboundedReceiver<Change>) {
         let (changes, told) = mpsc::unbounded_channel();
         let outside = Arc::new(outside);
+        let shelf = Shelf::new(changes.clone());
         let (mut each, mut tools) = (Vec::new(), Vec::new());
         for config in configs {
             let place = place_of(&config, root);
@@ -96,6 +111,7 @@ impl Servers {
                 config,
                 launcher: launcher.clone(),
                 outside: outside.clone(),
+                shelf: shelf.clone(),
                 store: store.clone(),
                 place,
                 changes: changes.clone(),
@@ -104,6 +120,7 @@ impl Servers {
             tools.extend(known);
             each.push((connection, Mutex::new(Some(task))));
         }
+        tools.extend(shelf.searching());
         (Self { each }, tools, told)
     }
 
@@ -128,6 +145,23 @@ impl Servers {
             }
         }
         missing
+    }
+
+    /// Waits until every server is there of which nothing was known when the session began, so that its tools could not be declared; or for
+    /// two seconds, whatever they do.
+    pub async fn first_known(&self) {
+        let unknown = self.each.iter().filter(|(connection, _)| {
+            let config = connection.config();
+            config.is_enabled && !connection.was_known() && matches!(config.exposure, Exposure::Auto | Exposure::Direct)
+        });
+        let all = async {
+            for (connection, _) in unknown {
+                // The task that ended has stopped its server.
+                let _ = connection.status().wait_for(Status::is_decided).await;
+            }
+        };
+        // Those that take longer come later.
+        let _ = tokio::time::timeout(FIRST_PATIENCE, all).await;
     }
 
     /// Waits until every server is there, or will not come for now.
@@ -190,17 +224,17 @@ impl Servers {
         let identity = identity.map_err(|error| error.to_string())??;
         let (said, _heard) = mpsc::channel(1);
         let log = Log::default();
-        let (mut process, connecting) = run::begin(config, launcher, &log, said).await?;
+        let (mut life, connecting) = run::begin(config, launcher, &log, said).await?;
         let limit = Duration::from_millis(config.times.start_ms.saturating_mul(5).max(PATIENCE_TO_TRY_MS));
         let ready = tokio::select! {
             biased;
-            ended = process.ended() => return Err(ended),
+            ended = life.ended() => return Err(ended),
             ready = connecting.ready() => ready,
             () = tokio::time::sleep(limit) => Err(format!("it did not answer within {} ms", limit.as_millis())),
         };
         let tried =
             ready.map(|(wire, tools)| Tried { record: Record::new(identity, recorded(tools)), peer: wire.peer() });
-        process.end().await;
+        life.end().await;
         tried.map_err(|found| match log.end().trim() {
             "" => found,
             log => format!("{found}; it wrote: {log}"),
@@ -222,6 +256,8 @@ impl Servers {
     }
 }
 
+/// How long the first turn may wait for servers that were never used.
+const FIRST_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a server may take to end: longer than it is given.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE_TO_TRY_MS: u64 = 60_000;

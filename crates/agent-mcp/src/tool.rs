@@ -136,10 +136,9 @@ fn outcome(connection: &Connection, end: CallEnd) -> ToolOutcome {
     let server = connection.name();
     match end {
         CallEnd::NotRun { why } => ToolOutcome::not_run(format!("not run: {why}")),
-        CallEnd::Unknown { why } => ToolOutcome::interrupted(format!(
-            "outcome unknown: the server {server} ended during the call ({})",
-            plain(&why)
-        )),
+        CallEnd::Unknown { why } => {
+            ToolOutcome::interrupted(format!("outcome unknown: the server {server} gave no answer ({})", plain(&why)))
+        }
         CallEnd::TimedOut { after_ms } => ToolOutcome::interrupted(format!(
             "outcome unknown: the server {server} did not answer within {after_ms} ms and was told to stop"
         )),

@@ -4,6 +4,7 @@
 //! was written, is no record.
 
 use crate::names::hex;
+use crate::reach::Endpoint;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -30,7 +31,7 @@ impl Record {
     }
 }
 
-/// What identifies a server: what is started, and with what.
+/// What identifies a server: what is started, and with what; or the URL that is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The program by its path, and its arguments.
@@ -41,6 +42,20 @@ pub struct Identity {
     pub environment: BTreeMap<String, String>,
     /// The program, and files that arguments name, each with the digest of its content.
     pub files: BTreeMap<String, FileRecord>,
+    /// Where it is asked, if it is no program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<UrlRecord>,
+}
+
+/// A URL that is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlRecord {
+    /// The URL without what may be secret.
+    pub shown: String,
+    /// A digest of the whole.
+    pub digest: String,
+    /// The names of the headers that are sent along. Their values change with every new token, and the server stays the same.
+    pub headers: Vec<String>,
 }
 
 /// A file and its content.
@@ -92,14 +107,40 @@ impl Identity {
         let command = std::iter::once(shown(program)).chain(args.iter().cloned()).collect();
         let digest = |value: &String| hex(&Sha256::digest(value.as_bytes()), 8);
         let environment = environment.iter().map(|(name, value)| (name.clone(), digest(value))).collect();
-        Ok(Self { command, directory: shown(directory), environment, files })
+        Ok(Self { command, directory: shown(directory), environment, files, url: None })
+    }
+
+    /// What identifies a server at a URL.
+    #[must_use]
+    pub fn of_url(endpoint: &Endpoint) -> Self {
+        let url = UrlRecord {
+            shown: endpoint.shown(),
+            digest: hex(&Sha256::digest(endpoint.url.as_bytes()), 32),
+            headers: endpoint.headers.keys().map(|name| name.to_ascii_lowercase()).collect(),
+        };
+        Self {
+            command: Vec::new(),
+            directory: String::new(),
+            environment: BTreeMap::new(),
+            files: BTreeMap::new(),
+            url: Some(url),
+        }
+    }
+
+    /// What is started or asked, for people.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.url.as_ref().map_or_else(|| self.command.join(" "), |url| url.shown.clone())
     }
 
     /// What is different, in words; nothing where nothing is. A file that was touched and has the same content is the same.
     #[must_use]
     pub fn differs(&self, now: &Self) -> Option<String> {
         if self.command != now.command {
-            return Some(format!("its command is `{}` (before: `{}`)", now.command.join(" "), self.command.join(" ")));
+            return Some(format!("its command is `{}` (before: `{}`)", now.shown(), self.shown()));
+        }
+        if self.url != now.url {
+            return Some(url_difference(self, now));
         }
         if self.directory != now.directory {
             return Some(format!("it runs in {} (before: {})", now.directory, self.directory));
@@ -112,6 +153,17 @@ impl Identity {
         let names = self.files.keys().chain(now.files.keys());
         let changed = names.into_iter().find(|name| digest(self, name) != digest(now, name))?;
         Some(format!("the content of {changed} changed"))
+    }
+}
+
+fn url_difference(before: &Identity, now: &Identity) -> String {
+    if before.shown() != now.shown() {
+        return format!("its URL is {} (before: {})", now.shown(), before.shown());
+    }
+    let digest = |identity: &Identity| identity.url.as_ref().map(|url| url.digest.clone());
+    match digest(before) == digest(now) {
+        true => "other headers are sent to it".to_owned(),
+        false => "the parameters of its URL changed".to_owned(),
     }
 }
 
@@ -151,7 +203,8 @@ pub fn difference(trusted: Option<&Record>, now: &Record) -> Vec<String> {
     let mut lines = Vec::new();
     match trusted {
         Some(trusted) => lines.extend(trusted.identity.differs(&now.identity)),
-        None => lines.push(format!("+ command: {}", now.identity.command.join(" "))),
+        None if now.identity.url.is_some() => lines.push(format!("+ URL: {}", now.identity.shown())),
+        None => lines.push(format!("+ command: {}", now.identity.shown())),
     }
     let none = BTreeMap::new();
     let before = trusted.map_or(&none, |trusted| &trusted.tools);
@@ -338,6 +391,28 @@ mod tests {
         let other =
             Identity::of(&place.path().join("program"), &["script".into(), "-v".into()], place.path(), &other, None);
         assert!(kept.differs(&other.unwrap()).unwrap().contains("`A`"));
+    }
+
+    #[test]
+    fn another_url_is_another_server_and_another_token_is_not() {
+        let of = |url: &str, headers: &[(&str, &str)]| {
+            let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            Identity::of_url(&Endpoint { url: url.to_owned(), headers })
+        };
+        let known = of("https://a/mcp?key=1", &[("Authorization", "Bearer 1")]);
+        assert_eq!(known.differs(&of("https://a/mcp?key=1", &[("Authorization", "Bearer 2")])), None);
+        assert!(!serde_json::to_string(&known).unwrap().contains("key=1"));
+        for (url, header, said) in [
+            ("https://b/mcp?key=1", "Authorization", "https://b/mcp (before: https://a/mcp)"),
+            ("https://a/mcp?key=2", "Authorization", "parameters"),
+            ("https://a/mcp?key=1", "Other", "headers"),
+        ] {
+            let found = known.differs(&of(url, &[(header, "Bearer 1")])).unwrap_or_default();
+            assert!(found.contains(said), "{found}");
+        }
+        let place = place();
+        let program = record(place.path(), &[]).identity;
+        assert!(program.differs(&known).is_some() && known.differs(&program).is_some());
     }
 
     #[test]

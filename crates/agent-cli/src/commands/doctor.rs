@@ -290,7 +290,7 @@ impl Report {
             let of = if server.source == Source::Repository { " of the repository" } else { "" };
             let word = if server.is_enabled { "" } else { ", disabled" };
             self.note(&format!(
-                "the MCP server {}{of}{word}: {} (`agent mcp list` starts it)",
+                "the MCP server {}{of}{word}: {} (`agent mcp list` tries it)",
                 server.name,
                 server.shown()
             ));

@@ -58,6 +58,7 @@ pub(crate) const MCP_LIST: &str = "Examples:
 pub(crate) const MCP_ADD: &str = "Examples:
   agent mcp add time -- uvx mcp-server-time
   agent mcp add issues --network -e 'TOKEN=${ISSUES_TOKEN}' -- issues-mcp --read-only
+  agent mcp add docs --url https://docs.example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'
   agent mcp add memory --write /home/me/.memory -- npx -y @modelcontextprotocol/server-memory";
 
 pub(crate) const MCP_REMOVE: &str = "Examples:

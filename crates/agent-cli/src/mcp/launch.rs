@@ -1,12 +1,14 @@
-//! Starts servers: each in a sandbox of its own, with the environment that its configuration names.
+//! Starts servers: each in a sandbox of its own, with the environment that its configuration names; and makes what asks those that run
+//! elsewhere.
 
 use crate::config::settings::Settings;
 use crate::walls::own_programs;
 use crate::walls::sandbox;
 use agent_core::ports::Command;
-use agent_exec::{Access, Doors, Policy, Processes, Sandbox, SearchPath};
-use agent_mcp::{Identity, Launch, Launcher, ServerConfig, WorkspaceAccess};
+use agent_exec::{Access, Doors, Policy, Sandbox, SearchPath};
+use agent_mcp::{Endpoint, Identity, Launched, Launcher, Program, Reach, ServerConfig, WorkspaceAccess};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Starts servers for a session in a directory.
 pub(crate) struct InSandbox {
@@ -25,9 +27,8 @@ impl InSandbox {
         }
     }
 
-    /// The program, what it is called with, and where it runs.
-    fn look(&self, config: &ServerConfig) -> Result<(PathBuf, Launch, PathBuf), String> {
-        let launch = config.launch(&|name| std::env::var(name).ok()).map_err(|error| error.found)?;
+    /// The program, and where it runs.
+    fn look(&self, launch: &Program) -> Result<(PathBuf, PathBuf), String> {
         let directory = launch.cwd.as_ref().map_or_else(|| self.directory.clone(), |cwd| self.directory.join(cwd));
         if !directory.is_dir() {
             return Err(format!("its directory {} is not there", directory.to_string_lossy()));
@@ -37,7 +38,7 @@ impl InSandbox {
             // Where commands cannot put one.
             false => self.programs.find(&launch.command).map_err(|error| error.to_string())?,
         };
-        Ok((program, launch, directory))
+        Ok((program, directory))
     }
 
     /// A sandbox that lets a server do what its configuration says, and no more than commands may.
@@ -60,13 +61,27 @@ impl InSandbox {
 
 impl Launcher for InSandbox {
     fn identity(&self, config: &ServerConfig, known: Option<&Identity>) -> Result<Identity, String> {
-        let (program, launch, directory) = self.look(config)?;
-        Identity::of(&program, &launch.args, &directory, &launch.env, known)
-            .map_err(|error| format!("cannot read its program {}: {error}", program.to_string_lossy()))
+        match reach(config)? {
+            Reach::Program(launch) => {
+                let (program, directory) = self.look(&launch)?;
+                Identity::of(&program, &launch.args, &directory, &launch.env, known)
+                    .map_err(|error| format!("cannot read its program {}: {error}", program.to_string_lossy()))
+            }
+            Reach::Url(endpoint) => Ok(Identity::of_url(&endpoint)),
+        }
     }
 
-    fn launch(&self, config: &ServerConfig) -> Result<(Processes, Command), String> {
-        let (program, launch, directory) = self.look(config)?;
+    fn launch(&self, config: &ServerConfig) -> Result<Launched, String> {
+        match reach(config)? {
+            Reach::Program(launch) => self.program(config, launch),
+            Reach::Url(endpoint) => client(endpoint),
+        }
+    }
+}
+
+impl InSandbox {
+    fn program(&self, config: &ServerConfig, launch: Program) -> Result<Launched, String> {
+        let (program, directory) = self.look(&launch)?;
         let processes = own_programs::processes_of_commands(&self.programs);
         let processes = match &self.commands {
             Some(commands) => processes.in_sandbox(self.sandbox(config, commands)?),
@@ -83,9 +98,22 @@ impl Launcher for InSandbox {
             timeout_ms: u64::MAX,
             output_limit_bytes: LOG_LIMIT_BYTES,
         };
-        Ok((processes, command))
+        Ok(Launched::Program(processes, command))
     }
 }
+
+fn reach(config: &ServerConfig) -> Result<Reach, String> {
+    config.launch(&|name| std::env::var(name).ok()).map_err(|error| error.found)
+}
+
+/// What asks a server elsewhere: as models are asked.
+fn client(endpoint: Endpoint) -> Result<Launched, String> {
+    let made = agent_llm::http_client(&endpoint.url, !endpoint.headers.is_empty(), CONNECT);
+    made.map(|client| Launched::Url(client, endpoint)).map_err(|error| format!("cannot {error}"))
+}
+
+/// How long connecting may take.
+const CONNECT: Duration = Duration::from_secs(10);
 
 /// What is kept of a server's errors by the process; what people see of them is kept elsewhere.
 const LOG_LIMIT_BYTES: usize = 4 * 1024;

@@ -48,6 +48,12 @@ impl Mcp {
         match change {
             Change::Said(text) => return Some(inline(&text)),
             Change::Tools(tools) => self.waiting.extend(tools),
+            Change::Found(tools, offered) => {
+                handle.offer(tools);
+                // Who searched may have been stopped.
+                let _ = offered.send(());
+                return None;
+            }
         }
         if rests {
             self.offer(handle);
@@ -62,12 +68,14 @@ impl Mcp {
         }
     }
 
-    /// Waits for the servers that the first turn needs, and offers what has come until then. Lines to show come with it.
+    /// Waits for the servers that the first turn needs, for a moment for those that were never used, and offers what has come until then.
+    /// Lines to show come with it.
     ///
     /// # Errors
     /// Names those that are not there in their time.
     pub(crate) async fn required(&mut self, handle: &Handle) -> (Vec<String>, Result<(), Failure>) {
         let missing = self.servers.required().await;
+        self.servers.first_known().await;
         let mut told = Vec::new();
         while let Ok(change) = self.changes.try_recv() {
             told.extend(self.take(change, true, handle));

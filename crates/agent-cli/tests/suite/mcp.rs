@@ -2,7 +2,7 @@
 
 use crate::support::{Ended, Model, Running, Scratch, eventually, has_any_sandbox};
 use agent_testkit::http::Step;
-use agent_testkit::mcp::{MCP_CALLS, MCP_SERVER};
+use agent_testkit::mcp::{MCP_CALLS, MCP_SERVER, McpHttp};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -254,4 +254,83 @@ fn the_prompt_shows_servers_and_long_results_are_in_a_file() {
     running.close_stdin();
     let ended = running.end();
     ended.assert_says("there is no MCP server called `t`").assert_says("`/mcp` shows the servers");
+}
+
+/// A server elsewhere, from its being added to its answer; its token comes from the environment and is shown nowhere.
+#[test]
+fn a_server_at_a_url_is_added_and_called() {
+    let place = Place::new();
+    let server = McpHttp::start("token=secret-token");
+    let url = format!("{}?key=hidden-key", server.url());
+    let header = "Authorization: Bearer ${AGENT_TEST_MCP_TOKEN}";
+    let add = ["mcp", "add", "s", "--url", &url, "--header", header];
+    place.0.ended(&add).assert_code(1).assert_says("`AGENT_TEST_MCP_TOKEN` is not set");
+    let with_token = |arguments: &[&str], token: &str| {
+        let mut command = place.0.agent(arguments);
+        let ended = Running::start(command.env("AGENT_TEST_MCP_TOKEN", token)).end();
+        assert!(!format!("{ended:?}").contains("hidden-key"), "{ended:#?}");
+        assert!(!format!("{ended:?}").contains("secret-token"), "{ended:#?}");
+        ended
+    };
+    with_token(&add, "other-token").assert_code(1).assert_says("HTTP 401");
+    let added = with_token(&add, "secret-token");
+    assert!(added.assert_code(0).out.contains("far 1.0, protocol 2025-11-25"), "{added:#?}");
+    with_token(&["mcp", "list"], "secret-token").assert_code(0);
+    assert!(with_token(&["doctor"], "secret-token").out.contains(&format!("the MCP server s: {}", server.url())));
+
+    let model = Model::script([Step::call("mcp__s__echo", json!({"text": "hällo"})), Step::text("Done.")]);
+    let mut command = place.0.run_command(&model, &["-p", "x", "--allow", "mcp__s"]);
+    let ended = Running::start(command.env("AGENT_TEST_MCP_TOKEN", "secret-token")).end();
+    ended.assert_code(0);
+    let result = model.last_body()["messages"].to_string();
+    assert!(result.contains("hällo"), "{result}");
+
+    // What would carry a token to another machine in clear is refused before anything is sent.
+    let far = ["mcp", "add", "t", "--url", "http://mcp.example.com/", "--header", header];
+    with_token(&far, "secret-token").assert_code(1).assert_says("would go to mcp.example.com unencrypted");
+    let mixed = ["mcp", "add", "t", "--url", &url, "--network", "--", "x"];
+    place.0.ended(&mixed).assert_code(2);
+}
+
+/// A repository's server at a URL gets none of the user's variables, and is not asked before it is trusted.
+#[test]
+fn a_repositorys_url_is_asked_where_it_is_trusted() {
+    let place = Place::new();
+    let server = McpHttp::start("modern");
+    place.0.write(".mcp.json", &json!({"mcpServers": {"s": {"url": server.url()}}}).to_string());
+    let model = Model::always(Step::text("Well."));
+    place.0.run(&model, &["-p", "x"]).assert_code(0).assert_says("it is not trusted");
+    assert!(server.asked().is_empty());
+    let shown = place.0.ended(&["trust", "--show"]);
+    assert!(shown.assert_code(1).out.contains(&server.url()), "{shown:#?}");
+    place.0.ended(&["trust", "--yes"]).assert_code(0);
+    place.0.ended(&["mcp", "list"]).assert_code(0);
+    assert!(!server.asked().is_empty());
+    let url = format!("{}?${{HOME}}", server.url());
+    place.0.write(".mcp.json", &json!({"mcpServers": {"s": {"url": url}}}).to_string());
+    let trusted = place.0.ended(&["trust", "--yes"]);
+    assert!(trusted.out.contains("cannot have variables sent"), "{trusted:#?}");
+}
+
+/// A tool that is found by searching is in the next request, behind what was there.
+#[test]
+fn a_tool_that_is_found_is_declared_from_the_next_request_on() {
+    let place = Place::new();
+    place.know("many=60", &json!({}));
+    let search = Step::call("tool_search", json!({"query": "mcp__s__echo"}));
+    let call = Step::call("mcp__s__echo", json!({"text": "found"}));
+    let model = Model::script([search, call, Step::text("Done.")]);
+    place.0.run(&model, &["-p", "x", "--allow", "mcp__s"]).assert_code(0);
+    model.assert_valid();
+    let declared = |body: &Value| -> Vec<String> {
+        body["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let requests: Vec<Vec<String>> = model.requests().iter().map(|request| declared(&request.body)).collect();
+    assert!(requests[0].iter().all(|name| !name.starts_with("mcp__")), "{requests:?}");
+    assert_eq!(requests[0].last().map(String::as_str), Some("tool_search"));
+    assert_eq!(requests[1], [requests[0].clone(), vec!["mcp__s__echo".to_owned()]].concat());
+    assert_eq!(requests[2], requests[1]);
+    assert!(model.last_body()["messages"].to_string().contains("found"));
+    let listed = place.0.ended(&["mcp", "list"]);
+    assert!(listed.assert_code(0).out.contains("81 tools (81 found by searching)"), "{listed:#?}");
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod base;
 mod body;
+mod other;
 pub(crate) mod proxy;
 mod transport;
 
@@ -15,11 +16,12 @@ use base::{base_url, shown};
 use body::Body;
 pub(crate) use body::Broke;
 use core::fmt;
+pub use other::http_client;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use reqwest::{StatusCode, Url};
 use std::sync::Arc;
 use tokio::time::{Instant, timeout_at};
-use transport::{headers, http_client};
+use transport::{headers, model_client};
 
 /// What differs between the providers before the first byte is sent.
 pub(crate) struct ApiSpec {
@@ -95,7 +97,7 @@ impl Client {
             recorder.begin(head, &reporter.secrets).map_err(ConfigError::Recorder)?;
         }
         Ok(Self {
-            http: http_client(&base, &config.timeouts)?,
+            http: model_client(&base, &config.timeouts)?,
             headers,
             timeouts: config.timeouts,
             reporter: Arc::new(reporter),

@@ -3,6 +3,7 @@
 use super::ApiSpec;
 use super::base::is_loopback;
 use crate::config::{ConfigError, Timeouts};
+use core::time::Duration;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Url, redirect};
 #[cfg(feature = "tls")]
@@ -37,10 +38,15 @@ pub(super) fn headers(
 }
 
 /// The HTTP client with its limits, and TLS where the build has it.
-pub(super) fn http_client(base: &Url, timeouts: &Timeouts) -> Result<reqwest::Client, ConfigError> {
+pub(super) fn model_client(base: &Url, timeouts: &Timeouts) -> Result<reqwest::Client, ConfigError> {
+    let builder = builder(base, timeouts.connect)?.user_agent(concat!("agent-llm/", env!("CARGO_PKG_VERSION")));
+    builder.build().map_err(|error| ConfigError::Client { found: error.to_string() })
+}
+
+/// What all clients have in common.
+pub(super) fn builder(base: &Url, connect: Duration) -> Result<reqwest::ClientBuilder, ConfigError> {
     let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("agent-llm/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(timeouts.connect)
+        .connect_timeout(connect)
         // Events are small and each is waited for.
         .tcp_nodelay(true)
         // A redirect would carry the key to a server that the user did not name.
@@ -54,7 +60,7 @@ pub(super) fn http_client(base: &Url, timeouts: &Timeouts) -> Result<reqwest::Cl
     {
         builder = builder.tls_backend_preconfigured(tls(base.scheme() == "https")?);
     }
-    builder.build().map_err(|error| ConfigError::Client { found: error.to_string() })
+    Ok(builder)
 }
 
 /// TLS by ring, certificates checked by the system's store. Without need the store is not loaded: that takes tens of milliseconds.

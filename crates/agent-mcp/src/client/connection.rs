@@ -25,6 +25,7 @@ struct Shared {
     /// The number of the last call: held while a call is sent, so that calls arrive in their order.
     last_ticket: Mutex<u64>,
     outside: Arc<Outside>,
+    was_known: bool,
 }
 
 /// A call of a tool.
@@ -46,7 +47,7 @@ pub(crate) enum Ended {
 pub(super) enum Input {
     Event(Event),
     Call(u64, CallRequest, oneshot::Sender<Ended>),
-    Considered(Gate, Result<Identity, String>, Option<Record>),
+    Considered(Gate, Box<(Result<Identity, String>, Option<Record>)>),
     Came(u32, Ready),
     Listed(u32, Vec<Described>),
     Answered(u64, Reply),
@@ -58,8 +59,14 @@ impl Connection {
         inbox: mpsc::UnboundedSender<Input>,
         status: watch::Receiver<Status>,
         outside: Arc<Outside>,
+        was_known: bool,
     ) -> Self {
-        Self(Arc::new(Shared { config, inbox, status, last_ticket: Mutex::new(0), outside }))
+        Self(Arc::new(Shared { config, inbox, status, last_ticket: Mutex::new(0), outside, was_known }))
+    }
+
+    /// Whether there was a record of it when the session began.
+    pub(crate) fn was_known(&self) -> bool {
+        self.0.was_known
     }
 
     pub(crate) fn name(&self) -> &str {

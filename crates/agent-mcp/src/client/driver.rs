@@ -9,6 +9,7 @@ use super::wire::{Reply, Said, Talking};
 use crate::ServerConfig;
 use crate::content::Answer;
 use crate::servers::{Change, Launcher, Outside};
+use crate::shelf::Shelf;
 use crate::text::plain;
 use crate::trust::{Identity, Record, ToolRecord, TrustStore};
 use agent_core::ports::{ProgressSink, Tool};
@@ -26,6 +27,7 @@ pub(crate) struct Needs {
     pub(crate) config: ServerConfig,
     pub(crate) launcher: Arc<dyn Launcher>,
     pub(crate) outside: Arc<Outside>,
+    pub(crate) shelf: Arc<Shelf>,
     pub(crate) store: TrustStore,
     /// Whose configuration names it, for the record.
     pub(crate) place: PathBuf,
@@ -37,7 +39,8 @@ pub(crate) struct Needs {
 pub(crate) fn start(needs: Needs) -> (Connection, Vec<Arc<dyn Tool>>, JoinHandle<()>) {
     let (inbox, inputs) = mpsc::unbounded_channel();
     let (told, status) = watch::channel(Status::default());
-    let connection = Connection::new(needs.config.clone(), inbox.clone(), status, needs.outside.clone());
+    let was_known = needs.known.is_some();
+    let connection = Connection::new(needs.config.clone(), inbox.clone(), status, needs.outside.clone(), was_known);
     let times = needs.config.times;
     let limits = Limits {
         start_ms: times.start_ms,
@@ -136,8 +139,8 @@ impl Driver {
         match input {
             Input::Event(event) => self.step(event),
             Input::Call(ticket, request, reply) => self.ask(ticket, request, reply),
-            Input::Considered(gate, identity, known) => {
-                (self.identity, self.needs.known) = (identity, known);
+            Input::Considered(gate, found) => {
+                (self.identity, self.needs.known) = *found;
                 self.step(Event::Considered { gate });
             }
             Input::Came(run, ready) => {
@@ -156,12 +159,16 @@ impl Driver {
             }
             // The end of the run follows.
             Input::Answered(_, Reply::Gone) => {}
-            Input::Answered(ticket, Reply::Answer(answer)) => {
-                self.answers.insert(ticket, Ended::Answer(answer));
-                self.step(Event::CallAnswered { ticket });
-                self.answers.remove(&ticket);
-            }
+            Input::Answered(ticket, Reply::Answer(answer)) => self.answered(ticket, Ended::Answer(answer)),
+            Input::Answered(ticket, Reply::Lost(why)) => self.answered(ticket, Ended::By(CallEnd::Unknown { why })),
+            Input::Answered(ticket, Reply::NotSent(why)) => self.answered(ticket, Ended::By(CallEnd::NotRun { why })),
         }
+    }
+
+    fn answered(&mut self, ticket: u64, ended: Ended) {
+        self.answers.insert(ticket, ended);
+        self.step(Event::CallAnswered { ticket });
+        self.answers.remove(&ticket);
     }
 
     fn hear(&mut self, said: Said) {
@@ -258,7 +265,7 @@ impl Driver {
             let identity = if config.is_enabled { launcher.identity(&config, known) } else { Err(String::new()) };
             let untrusted = known.zip(identity.as_ref().ok()).and_then(|(known, now)| known.differs(now));
             let gate = Gate { is_disabled: !config.is_enabled, untrusted };
-            let _ = inbox.send(Input::Considered(gate, identity, record));
+            let _ = inbox.send(Input::Considered(gate, Box::new((identity, record))));
         });
     }
 

@@ -18,9 +18,9 @@ impl Closed {
         self.0.get().copied()
     }
 
-    fn close(&self, why: Option<&'static str>) {
+    /// Whatever was open is closed; the first reason is the reason.
+    pub(super) fn close(&self, why: Option<&'static str>) {
         if let Some(why) = why {
-            // The first reason is the reason.
             let _ = self.0.set(why);
         }
         self.1.cancel();

@@ -2,6 +2,7 @@
 
 pub(crate) mod connection;
 pub(crate) mod driver;
+mod http;
 mod lines;
 pub(crate) mod offer;
 pub(crate) mod process;

@@ -26,7 +26,8 @@ impl Driver {
             self.keep(Record::new(identity.clone(), known.tools.clone()));
         }
         let known = self.needs.known.as_ref().map(|record| record.tools.clone()).unwrap_or_default();
-        let new = self.declared(&known);
+        let mut new = self.declared(&known);
+        new.extend(self.needs.shelf.searching());
         let withheld = self.withheld(&known);
         self.status.send_modify(|status| status.withheld.clone_from(&withheld));
         if !new.is_empty() {
@@ -59,7 +60,8 @@ impl Driver {
         }));
     }
 
-    /// The tools of a record that the session does not know yet. Of two with one name none is offered.
+    /// The tools of a record that the session does not know yet, as far as they are not found by searching. Of two with one name none is
+    /// offered.
     pub(super) fn declared(&mut self, known: &BTreeMap<String, ToolRecord>) -> Vec<Arc<dyn Tool>> {
         let config = &self.needs.config;
         if config.exposure == Exposure::Hidden || !config.is_enabled {
@@ -80,8 +82,12 @@ impl Driver {
                 new.push(Arc::new(tool));
             }
         }
-        self.status.send_modify(|status| status.offered = self.offered.len());
-        new
+        let (declared, found) = self.needs.shelf.place(config.exposure, new);
+        self.status.send_modify(|status| {
+            status.offered = self.offered.len();
+            status.searched += found;
+        });
+        declared
     }
 
     /// What of the server's tools, or of those that the session knows, is not to be called, with the reason.

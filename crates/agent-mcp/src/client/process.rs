@@ -1,7 +1,8 @@
 //! A server's process: started by `agent-exec`, talked to, and ended with all that it started.
 
+use super::wire::Link;
 use agent_core::ports::{CancelSignal, Command, Exit};
-use agent_exec::{Processes, Talk};
+use agent_exec::Processes;
 use async_trait::async_trait;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,14 +18,14 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a program; what it says on its standard error goes into the log.
-    pub(crate) fn start(processes: Processes, command: Command, log: Log) -> (Self, oneshot::Receiver<Talk>) {
+    pub(crate) fn start(processes: Processes, command: Command, log: Log) -> (Self, oneshot::Receiver<Link>) {
         let (sender, talk) = oneshot::channel();
         let kill = CancellationToken::new();
         let stop = Stop(kill.clone());
         let task = tokio::spawn(async move {
             let written = log.clone();
             let on_error = move |bytes: &[u8]| written.push(bytes);
-            let begun = |talk| drop(sender.send(talk));
+            let begun = |talk| drop(sender.send(Link::Streams(talk)));
             match processes.run_talking(&command, &stop, &on_error, begun).await {
                 Ok(finished) => ended(finished.exit, &log),
                 Err(error) => error.to_string(),

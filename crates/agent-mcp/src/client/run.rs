@@ -1,11 +1,11 @@
-//! One run of a server: its process and its connection, from the start to the end of both.
+//! One run of a server: its process, if it has one here, and its connection, from the start to the end of both.
 
 use super::connection::Input;
 use super::lines::Closed;
 use super::process::{Log, Process};
-use super::wire::{Described, Said, Talking, Wire};
+use super::wire::{Described, Link, Said, Talking, Wire};
 use crate::ServerConfig;
-use crate::servers::Launcher;
+use crate::servers::{Launched, Launcher};
 use agent_core::server::Event;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,16 +29,16 @@ pub(super) async fn run(
     mut end: oneshot::Receiver<()>,
 ) {
     let tell = |event| drop(inbox.send(Input::Event(event)));
-    let (mut process, connecting) = match begin(&config, launcher, &log, said).await {
+    let (mut life, connecting) = match begin(&config, launcher, &log, said).await {
         Ok(begun) => begun,
         Err(found) => return tell(Event::StartFailed { run, found }),
     };
     let closed = connecting.closed.clone();
     let ready = tokio::select! {
         biased;
-        ended = process.ended() => return tell(Event::Ended { run, found: ended }),
+        ended = life.ended() => return tell(Event::Ended { run, found: ended }),
         _ = &mut end => {
-            let found = process.end().await;
+            let found = life.end().await;
             return tell(Event::Ended { run, found });
         }
         ready = connecting.ready() => ready,
@@ -50,7 +50,7 @@ pub(super) async fn run(
             Some(wire)
         }
         // One that ended by itself says more than that nothing came; one that is not wanted any more ends, too.
-        Err(found) => match tokio::time::timeout(MOMENT, process.ended()).await {
+        Err(found) => match tokio::time::timeout(MOMENT, life.ended()).await {
             Ok(ended) => return tell(Event::Ended { run, found: format!("{found}; {ended}") }),
             Err(_) => {
                 tell(Event::StartFailed { run, found });
@@ -60,14 +60,14 @@ pub(super) async fn run(
     };
     let found = tokio::select! {
         biased;
-        ended = process.ended() => ended,
+        ended = life.ended() => ended,
         _ = &mut end => {
             drop(wire);
-            process.end().await
+            life.end().await
         }
         why = closed.closed(), if wire.is_some() => {
             drop(wire);
-            let ended = process.end().await;
+            let ended = life.end().await;
             why.map_or(ended, str::to_owned)
         }
     };
@@ -77,9 +77,34 @@ pub(super) async fn run(
 /// How long the end of a process may come after the end of its output.
 const MOMENT: Duration = Duration::from_millis(500);
 
+/// What of a server runs here.
+pub(crate) enum Life {
+    Program(Process),
+    /// Nothing: it runs elsewhere, whatever becomes of the connection.
+    Elsewhere,
+}
+
+impl Life {
+    /// Resolves when the program has ended, with all that it started: how, in words.
+    pub(crate) async fn ended(&mut self) -> String {
+        match self {
+            Self::Program(process) => process.ended().await,
+            Self::Elsewhere => std::future::pending().await,
+        }
+    }
+
+    /// Ends it: it has a moment to end by itself, and then it is ended.
+    pub(crate) async fn end(&mut self) -> String {
+        match self {
+            Self::Program(process) => process.end().await,
+            Self::Elsewhere => "the connection was closed".to_owned(),
+        }
+    }
+}
+
 /// A server that was started, before it is there.
 pub(crate) struct Connecting {
-    talk: oneshot::Receiver<agent_exec::Talk>,
+    link: oneshot::Receiver<Link>,
     said: mpsc::Sender<Said>,
     pub(crate) closed: Closed,
 }
@@ -87,26 +112,36 @@ pub(crate) struct Connecting {
 impl Connecting {
     /// Agrees on the protocol and asks for the tools, however long that takes.
     pub(crate) async fn ready(self) -> Result<(Wire, Vec<Described>), String> {
-        let Ok(talk) = self.talk.await else {
+        let Ok(link) = self.link.await else {
             // How it ended is known elsewhere.
             return std::future::pending().await;
         };
-        let wire = Wire::connect(talk, self.said, self.closed).await?;
+        let wire = Wire::connect(link, self.said, self.closed).await?;
         let tools = wire.to_peer().tools().await?;
         Ok((wire, tools))
     }
 }
 
-/// Starts the process; the sandbox for it is made first, which takes a moment.
+/// Starts the process; the sandbox for it is made first, which takes a moment, as does what checks certificates.
 pub(crate) async fn begin(
     config: &ServerConfig,
     launcher: Arc<dyn Launcher>,
     log: &Log,
     said: mpsc::Sender<Said>,
-) -> Result<(Process, Connecting), String> {
+) -> Result<(Life, Connecting), String> {
     let config = config.clone();
     let made = tokio::task::spawn_blocking(move || launcher.launch(&config)).await;
-    let (processes, command) = made.map_err(|error| error.to_string())??;
-    let (process, talk) = Process::start(processes, command, log.clone());
-    Ok((process, Connecting { talk, said, closed: Closed::default() }))
+    let (life, link) = match made.map_err(|error| error.to_string())?? {
+        Launched::Program(processes, command) => {
+            let (process, link) = Process::start(processes, command, log.clone());
+            (Life::Program(process), link)
+        }
+        Launched::Url(client, endpoint) => {
+            let (sender, link) = oneshot::channel();
+            // Nobody but this function has the receiver.
+            let _ = sender.send(Link::Url(client, endpoint));
+            (Life::Elsewhere, link)
+        }
+    };
+    Ok((life, Connecting { link, said, closed: Closed::default() }))
 }

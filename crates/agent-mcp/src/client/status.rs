@@ -16,6 +16,8 @@ pub struct Status {
     pub withheld: BTreeMap<String, String>,
     /// How many of its tools are offered.
     pub offered: usize,
+    /// How many of those are not declared before the model searches for them.
+    pub searched: usize,
     /// The last lines of its standard error.
     pub log: String,
 }
@@ -28,6 +30,7 @@ impl Default for Status {
             peer: None,
             withheld: BTreeMap::new(),
             offered: 0,
+            searched: 0,
             log: String::new(),
         }
     }

@@ -2,8 +2,10 @@
 //!
 //! Both ways to begin are spoken: discovery (2026-07-28), and `initialize` (2025-11-25 and before) with servers that do not know it.
 
+use super::http;
 use super::lines::{Closed, Lines};
 use crate::content::{Answer, Part};
+use crate::reach::Endpoint;
 use agent_exec::Talk;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities,
@@ -12,19 +14,30 @@ use rmcp::model::{
     SubscriptionFilter, Tool as RemoteTool,
 };
 use rmcp::service::{
-    ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
-    serve_client_with_lifecycle,
+    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RoleClient,
+    RunningService, ServiceError, serve_client_with_lifecycle,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+
+/// What leads to a server.
+pub(crate) enum Link {
+    /// The input and the output of a program.
+    Streams(Talk),
+    /// Requests of HTTP.
+    Url(reqwest::Client, Endpoint),
+}
 
 /// A connection to a server. Dropping it closes the server's input.
 pub(crate) struct Wire {
-    service: RunningService<RoleClient, Listener>,
+    peer: Peer<RoleClient>,
     calls: Arc<Calls>,
+    endpoint: Option<Arc<Endpoint>>,
+    /// The connection ends with it.
+    _open: oneshot::Sender<()>,
 }
 
 /// What a server says by itself.
@@ -51,6 +64,10 @@ pub(crate) enum Reply {
     Answer(Answer),
     /// The connection ended.
     Gone,
+    /// No answer will come, with the reason, and the connection goes on.
+    Lost(String),
+    /// It never arrived, with the reason.
+    NotSent(String),
 }
 
 /// The calls that are with the server, by what it names them with.
@@ -78,24 +95,38 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl Wire {
     /// Agrees with a server on the protocol. Takes as long as the server does.
-    pub(crate) async fn connect(talk: Talk, said: mpsc::Sender<Said>, closed: Closed) -> Result<Self, String> {
+    pub(crate) async fn connect(link: Link, said: mpsc::Sender<Said>, closed: Closed) -> Result<Self, String> {
         let calls = Arc::new(Calls::default());
-        let listener = Listener { said: said.clone(), calls: calls.clone() };
-        let transport = AsyncRwTransport::new_client(Lines::new(talk.output, LINE_LIMIT_BYTES, closed), talk.input);
-        let lifecycle = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        let listener = || Listener { said: said.clone(), calls: calls.clone() };
+        let (service, endpoint) = match link {
+            Link::Streams(talk) => {
+                let lines = Lines::new(talk.output, MESSAGE_LIMIT_BYTES, closed.clone());
+                let transport = AsyncRwTransport::new_client(lines, talk.input);
+                let service = serve_client_with_lifecycle(listener(), transport, lifecycle()).await;
+                (service.map_err(|error: ClientInitializeError| error.to_string())?, None)
+            }
+            Link::Url(client, endpoint) => {
+                let transport = || http::transport(client.clone(), &endpoint);
+                let mut service = serve_client_with_lifecycle(listener(), transport()?, lifecycle()).await;
+                // Some servers answer what they do not know with nothing, in place of an error: they know `initialize` alone.
+                if matches!(service, Err(ClientInitializeError::ExpectedInitResult(_))) {
+                    let older = ClientLifecycleMode::Initialize;
+                    service = serve_client_with_lifecycle(listener(), transport()?, older).await;
+                }
+                let service = service.map_err(|error| http::not_come(&error, &endpoint))?;
+                (service, Some(Arc::new(endpoint)))
+            }
         };
-        let service = serve_client_with_lifecycle(listener, transport, lifecycle).await;
-        let service = service.map_err(|error| error.to_string())?;
-        let wire = Self { service, calls };
+        let (open, dropped) = oneshot::channel();
+        let wire = Self { peer: service.peer().clone(), calls, endpoint, _open: open };
+        tokio::spawn(stay(service, dropped, closed));
         wire.listen(said);
         Ok(wire)
     }
 
     /// Has the server say when its tools change, where the protocol wants to be asked for it.
     fn listen(&self, said: mpsc::Sender<Said>) {
-        let peer = self.service.peer().clone();
+        let peer = self.peer.clone();
         let info = peer.peer_info();
         let wants_listening = info.is_some_and(|info| {
             let tools = info.capabilities.tools.as_ref();
@@ -117,19 +148,33 @@ impl Wire {
 
     /// What the server calls itself, with the protocol's version.
     pub(crate) fn peer(&self) -> Option<String> {
-        let info = self.service.peer().peer_info()?;
+        let info = self.peer.peer_info()?;
         let name = info.server_info.as_ref().map(|server| format!("{} {}", server.name, server.version));
         Some(format!("{}, protocol {}", name.unwrap_or_else(|| "unnamed".to_owned()), info.protocol_version))
     }
 
+    pub(crate) fn to_peer(&self) -> Talking {
+        Talking { peer: self.peer.clone(), calls: self.calls.clone(), endpoint: self.endpoint.clone() }
+    }
+}
+
+/// What a call needs of a connection.
+#[derive(Clone)]
+pub(crate) struct Talking {
+    peer: Peer<RoleClient>,
+    calls: Arc<Calls>,
+    endpoint: Option<Arc<Endpoint>>,
+}
+
+impl Talking {
     /// All tools, page by page.
-    pub(crate) async fn tools(peer: &Peer<RoleClient>) -> Result<Vec<Described>, String> {
+    pub(crate) async fn tools(&self) -> Result<Vec<Described>, String> {
         let (mut found, mut cursor) = (Vec::new(), None);
         for _ in 0..MAX_PAGES {
             let mut params = PaginatedRequestParams::default();
             params.cursor = cursor;
-            let page = peer.list_tools(Some(params)).await;
-            let page = page.map_err(|error| format!("it did not tell its tools: {error}"))?;
+            let page = self.peer.list_tools(Some(params)).await;
+            let page = page.map_err(|error| format!("it did not tell its tools: {}", self.in_words(&error)))?;
             found.extend(page.tools.into_iter().map(described));
             if found.len() > MAX_TOOLS {
                 return Err(format!("it has more than {MAX_TOOLS} tools"));
@@ -142,23 +187,6 @@ impl Wire {
         Err(format!("its list of tools has more than {MAX_PAGES} pages"))
     }
 
-    pub(crate) fn to_peer(&self) -> Talking {
-        Talking { peer: self.service.peer().clone(), calls: self.calls.clone() }
-    }
-}
-
-/// What a call needs of a connection.
-#[derive(Clone)]
-pub(crate) struct Talking {
-    peer: Peer<RoleClient>,
-    calls: Arc<Calls>,
-}
-
-impl Talking {
-    pub(crate) async fn tools(&self) -> Result<Vec<Described>, String> {
-        Wire::tools(&self.peer).await
-    }
-
     /// Sends a call and waits for its answer, however long that takes.
     pub(crate) async fn call(&self, ticket: u64, tool: String, arguments: JsonObject) -> Reply {
         let params = CallToolRequestParams::new(tool).with_arguments(arguments);
@@ -166,8 +194,7 @@ impl Talking {
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let handle = match sent {
             Ok(handle) => handle,
-            Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) => return Reply::Gone,
-            Err(error) => return Reply::Answer(Answer::failed(error.to_string())),
+            Err(error) => return self.no_answer(error),
         };
         self.calls.add(ticket, handle.progress_token.clone(), handle.id.clone());
         let response = handle.await_response().await;
@@ -187,12 +214,31 @@ impl Talking {
             Ok(_) => {
                 Reply::Answer(Answer::failed("the server answered with something that is no result of a call".into()))
             }
-            Err(ServiceError::McpError(error)) => Reply::Answer(Answer::failed(format!(
+            Err(error) => self.no_answer(error),
+        }
+    }
+
+    fn no_answer(&self, error: ServiceError) -> Reply {
+        match (error, &self.endpoint) {
+            (ServiceError::McpError(error), _) => Reply::Answer(Answer::failed(format!(
                 "the server refused the call: {} ({})",
                 error.message, error.code.0
             ))),
-            Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) => Reply::Gone,
-            Err(error) => Reply::Answer(Answer::failed(error.to_string())),
+            // The end of the run follows.
+            (ServiceError::TransportClosed | ServiceError::TransportSend(_), None) => Reply::Gone,
+            (ServiceError::TransportClosed, Some(_)) if self.peer.is_transport_closed() => Reply::Gone,
+            (ServiceError::TransportClosed, Some(_)) => {
+                Reply::Lost("the connection ended before the answer was complete".to_owned())
+            }
+            (ServiceError::TransportSend(error), Some(endpoint)) => http::lost(error.error.as_ref(), endpoint),
+            (error, _) => Reply::Answer(Answer::failed(error.to_string())),
+        }
+    }
+
+    fn in_words(&self, error: &ServiceError) -> String {
+        match (error, &self.endpoint) {
+            (ServiceError::TransportSend(error), Some(endpoint)) => http::told(error.error.as_ref(), endpoint),
+            _ => error.to_string(),
         }
     }
 
@@ -203,6 +249,23 @@ impl Talking {
         // A server that is gone needs no word.
         let _ = self.peer.notify_cancelled(params).await;
     }
+}
+
+/// Discovery first, and `initialize` with servers that do not know it.
+fn lifecycle() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+    }
+}
+
+/// Stays with a connection until it has ended, or nobody wants it any more; dropping the service ends it.
+async fn stay(service: RunningService<RoleClient, Listener>, dropped: oneshot::Receiver<()>, closed: Closed) {
+    tokio::select! {
+        _ = service.waiting() => {}
+        _ = dropped => {}
+    }
+    closed.close(None);
 }
 
 fn not_asked(asked: &InputRequiredResult) -> String {
@@ -275,7 +338,7 @@ impl rmcp::ClientHandler for Listener {
 }
 
 /// How long one message of a server may be.
-const LINE_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+pub(super) const MESSAGE_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 /// How many tools are read of one server, and how many pages of them.
 const MAX_TOOLS: usize = 2_000;
 const MAX_PAGES: usize = 100;

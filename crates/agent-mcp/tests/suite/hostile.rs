@@ -77,7 +77,7 @@ async fn five_hundred_megabytes_and_half_a_message_end_the_server_and_not_the_ag
 
 #[tokio::test]
 async fn lists_of_tools_are_bounded_and_no_two_share_a_name() {
-    let place = Place::new();
+    let place = Place::with(r#""exposure": "direct""#);
     let mut session = place.open("many=1500 odd");
     let status = session.decided().await;
     assert_eq!(status.state, State::Ready, "{status:?}");

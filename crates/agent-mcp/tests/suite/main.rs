@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod calls;
+mod found;
 mod hostile;
+mod http;
 mod life;
 mod support;
 mod trusted;

@@ -4,7 +4,10 @@ use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::ports::{Command, Tool};
 use agent_core::tool::ToolOutcome;
 use agent_exec::{Environment, Processes};
-use agent_mcp::{Change, Identity, Launcher, Outside, ResultKeeper, ServerConfig, Servers, Source, Status, TrustStore};
+use agent_mcp::{
+    Change, Identity, Launched, Launcher, Outside, Reach, ResultKeeper, ServerConfig, Servers, Source, Status,
+    TrustStore,
+};
 use agent_testkit::mcp::{MCP_CALLS, MCP_SERVER};
 use agent_testkit::{ManualCancel, tool_context};
 use std::path::{Path, PathBuf};
@@ -53,6 +56,14 @@ impl Place {
         servers.remove(0)
     }
 
+    /// A server at a URL.
+    pub(crate) fn far(&self, url: &str) -> ServerConfig {
+        let entry = format!(r#"{{"mcpServers": {{"s": {{"url": "{url}"{}}}}}}}"#, self.more);
+        let (mut servers, faults) = agent_mcp::parse(&entry, Source::User).unwrap();
+        assert!(faults.is_empty(), "{faults:?}");
+        servers.remove(0)
+    }
+
     /// One server that runs.
     pub(crate) fn open(&self, words: &str) -> Session {
         self.open_all(vec![self.config("s", words)])
@@ -74,12 +85,25 @@ impl Place {
     }
 }
 
+/// What starts this program, as another one or with other arguments.
+pub(crate) fn program(command: &str, args: &[&str]) -> Reach {
+    Reach::Program(agent_mcp::Program {
+        command: command.to_owned(),
+        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        env: std::collections::BTreeMap::new(),
+        cwd: None,
+    })
+}
+
 /// Starts servers as they are.
 pub(crate) struct Bare;
 
 impl Launcher for Bare {
     fn identity(&self, config: &ServerConfig, known: Option<&Identity>) -> Result<Identity, String> {
-        let launch = config.launch(&|name| std::env::var(name).ok()).map_err(|error| error.to_string())?;
+        let launch = match config.launch(&|name| std::env::var(name).ok()).map_err(|error| error.to_string())? {
+            Reach::Program(program) => program,
+            Reach::Url(endpoint) => return Ok(Identity::of_url(&endpoint)),
+        };
         // What a test notes in is no part of what it is.
         let env = launch.env.into_iter().filter(|(name, _)| name != MCP_SERVER).collect();
         let program = PathBuf::from(&launch.command);
@@ -87,8 +111,14 @@ impl Launcher for Bare {
             .map_err(|error| format!("cannot read the program {}: {error}", launch.command))
     }
 
-    fn launch(&self, config: &ServerConfig) -> Result<(Processes, Command), String> {
-        let launch = config.launch(&|name| std::env::var(name).ok()).map_err(|error| error.to_string())?;
+    fn launch(&self, config: &ServerConfig) -> Result<Launched, String> {
+        let launch = match config.launch(&|name| std::env::var(name).ok()).map_err(|error| error.to_string())? {
+            Reach::Program(program) => program,
+            Reach::Url(endpoint) => {
+                let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
+                return Ok(Launched::Url(client.build().map_err(|error| error.to_string())?, endpoint));
+            }
+        };
         let command = Command {
             program: launch.command,
             arguments: launch.args,
@@ -98,7 +128,7 @@ impl Launcher for Bare {
             timeout_ms: u64::MAX,
             output_limit_bytes: 1_000,
         };
-        Ok((Processes::with_environment(Environment::inherited()), command))
+        Ok(Launched::Program(Processes::with_environment(Environment::inherited()), command))
     }
 }
 
@@ -132,6 +162,10 @@ impl Session {
         while let Ok(change) = self.changes.try_recv() {
             match change {
                 Change::Tools(tools) => self.tools.extend(tools),
+                Change::Found(tools, offered) => {
+                    self.tools.extend(tools);
+                    let _ = offered.send(());
+                }
                 Change::Said(text) => self.said.push(text),
             }
         }
@@ -153,6 +187,13 @@ impl Session {
     pub(crate) async fn call(&self, name: &str, arguments: &str) -> ToolOutcome {
         let run = call(self.tool(name), arguments.to_owned(), Arc::default());
         tokio::time::timeout(HANG, run).await.unwrap()
+    }
+
+    /// A call of a tool that is of no server.
+    pub(crate) async fn call_named(&self, name: &str, arguments: &str) -> ToolOutcome {
+        let found = self.tools.iter().find(|tool| &*tool.spec().name == name);
+        let tool = found.unwrap_or_else(|| panic!("no {name} among {:?}", self.names())).clone();
+        tokio::time::timeout(HANG, call(tool, arguments.to_owned(), Arc::default())).await.unwrap()
     }
 
     /// Waits until something holds.

@@ -1,5 +1,6 @@
 //! What was trusted, and what became of it.
 
+use crate::support::program;
 use crate::support::{Bare, Place};
 use agent_core::server::State;
 use agent_core::tool::ToolStatus;
@@ -61,7 +62,7 @@ async fn another_program_is_another_server() {
     let place = Place::new();
     place.known().await;
     let mut config = place.config("s", "");
-    config.args = vec!["--nocapture".into()];
+    config.reach = program(std::env::current_exe().unwrap().to_str().unwrap(), &["--nocapture"]);
     let mut session = place.open_all(vec![config]);
     let status = session.decided().await;
     assert_eq!(status.state, State::Trusting, "{status:?}");

@@ -64,8 +64,14 @@ pub(crate) struct Add {
     /// Work in this directory.
     #[arg(short = 'C', long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+    /// Where it is, if it runs elsewhere: `https://…`.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["command", "env", "network", "write_workspace", "write"])]
+    pub(crate) url: Option<String>,
+    /// A header that is sent to it. May be repeated; `'Authorization: Bearer ${TOKEN}'` takes the token from the environment each time.
+    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
+    pub(crate) header: Vec<String>,
     /// Its command, behind `--`.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "url", value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
 

@@ -21,6 +21,18 @@ pub(super) fn added(path: &Path, add: &Add) -> Result<String, Failure> {
             "there is an MCP server called `{name}` already; `agent mcp remove {name}` removes it"
         )));
     }
+    let mut entry = match &add.url {
+        Some(url) => at_url(url, &add.header)?,
+        None => of_command(add)?,
+    };
+    if add.required {
+        entry.insert("required".to_owned(), true.into());
+    }
+    servers.push((add.name.clone(), Field::Other(Value::Object(entry))));
+    Ok(text(&file))
+}
+
+fn of_command(add: &Add) -> Result<Map<String, Value>, Failure> {
     let mut env = Map::new();
     for variable in &add.env {
         let (name, value) = variable
@@ -29,7 +41,6 @@ pub(super) fn added(path: &Path, add: &Add) -> Result<String, Failure> {
         env.insert(name.to_owned(), value.into());
     }
     let (command, args) = add.command.split_first().ok_or_else(|| Failure::usage("a server needs a command"))?;
-    let mut entry = json!({ "command": command, "args": args });
     let mut policy = Map::new();
     if add.network {
         policy.insert("network".to_owned(), true.into());
@@ -40,16 +51,22 @@ pub(super) fn added(path: &Path, add: &Add) -> Result<String, Failure> {
     if !add.write.is_empty() {
         policy.insert("write".to_owned(), json!(add.write));
     }
-    if let Some(entry) = entry.as_object_mut() {
-        let more = [("env", Value::Object(env)), ("policy", Value::Object(policy))];
-        let more = more.into_iter().filter(|(_, value)| value.as_object().is_some_and(|fields| !fields.is_empty()));
-        entry.extend(more.map(|(name, value)| (name.to_owned(), value)));
-        if add.required {
-            entry.insert("required".to_owned(), true.into());
-        }
+    let more = [("env", env), ("policy", policy)].into_iter().filter(|(_, fields)| !fields.is_empty());
+    let more = more.map(|(name, fields)| (name.to_owned(), Value::Object(fields)));
+    let own = [("command".to_owned(), json!(command)), ("args".to_owned(), json!(args))];
+    Ok(own.into_iter().chain(more).collect())
+}
+
+fn at_url(url: &str, headers: &[String]) -> Result<Map<String, Value>, Failure> {
+    let mut sent = Map::new();
+    for header in headers {
+        // What stands behind the name may be a secret, and is not repeated.
+        let (name, value) =
+            header.split_once(':').ok_or_else(|| Failure::usage("a header is written `NAME: VALUE`"))?;
+        sent.insert(name.trim().to_owned(), value.trim().into());
     }
-    servers.push((add.name.clone(), Field::Other(entry)));
-    Ok(text(&file))
+    let more = (!sent.is_empty()).then(|| ("headers".to_owned(), Value::Object(sent)));
+    Ok([("url".to_owned(), json!(url))].into_iter().chain(more).collect())
 }
 
 /// The text of the file without the server.
@@ -160,6 +177,8 @@ mod tests {
             required: true,
             no_test: true,
             directory: None,
+            url: None,
+            header: Vec::new(),
             command: vec!["npx".into(), "-y".into(), "x".into()],
         }
     }
@@ -175,7 +194,8 @@ mod tests {
         assert!(second.find("\"z\"").unwrap() < second.find("\"a\"").unwrap(), "{second}");
         let (servers, faults) = agent_mcp::parse(&second, agent_mcp::Source::User).unwrap();
         assert!(servers.len() == 2 && faults.is_empty() && servers[1].is_required && servers[1].policy.network);
-        assert_eq!(servers[1].env["A"], "b=c");
+        let agent_mcp::Reach::Program(program) = &servers[1].reach else { panic!("{servers:?}") };
+        assert_eq!(program.env["A"], "b=c");
         std::fs::write(&path, second).unwrap();
         assert!(added(&path, &add("a")).unwrap_err().message.contains("already"));
         let left = removed(&path, "z").unwrap();

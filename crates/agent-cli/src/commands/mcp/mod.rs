@@ -112,7 +112,9 @@ pub(crate) fn rows(statuses: &[(ServerConfig, Status)]) -> String {
     for (config, status) in statuses {
         let required = if config.is_required { ", required" } else { "" };
         let of = if config.source == Source::Repository { ", of the repository" } else { "" };
-        let tools = counted(status.offered as u64, "tool");
+        let searched =
+            if status.searched > 0 { format!(" ({} found by searching)", status.searched) } else { String::new() };
+        let tools = counted(status.offered as u64, "tool") + &searched;
         text.push_str(&format!(
             "{}: {}, {tools}{required}{of}: {}\n",
             inline(&config.name),
@@ -143,6 +145,7 @@ fn as_json(config: &ServerConfig, status: &Status) -> Value {
         "found": status.found.as_deref().map(plain),
         "server": status.peer.as_deref().map(plain),
         "tools": status.offered,
+        "searched": status.searched,
         "withheld": status.withheld.iter().map(|(tool, why)| (plain(tool), plain(why))).collect::<std::collections::BTreeMap<_, _>>(),
     })
 }

@@ -1,6 +1,10 @@
 //! A server of the Model Context Protocol for tests, on standard input and output: it does what it should, or one of the things that
 //! servers do and should not.
 
+mod http;
+
+pub use http::{McpHttp, McpRequest};
+
 use serde_json::{Value, json};
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, Write as _, stdin, stdout};
