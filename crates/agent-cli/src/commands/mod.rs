@@ -1,5 +1,6 @@
 //! The command line, and a file or folder for each command.
 
+pub(crate) mod agents;
 pub(crate) mod args;
 pub(crate) mod config_show;
 pub(crate) mod demo;
@@ -12,7 +13,6 @@ pub(crate) mod listing;
 pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod prompt;
-pub(crate) mod ps;
 pub(crate) mod run;
 pub(crate) mod sessions;
 mod task;

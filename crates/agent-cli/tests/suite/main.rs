@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod agents;
+mod agents_reached;
 mod bad_input;
 mod changed_arguments;
 mod commands;
