@@ -1,5 +1,6 @@
 //! The command line: what users and scripts may say.
 
+use crate::commands::agents::args as agents;
 use crate::commands::examples;
 use crate::config::options::{Misplaced, Options, Sandbox, Verification};
 use crate::config::providers::{ChoiceParser, ProviderChoice};
@@ -60,7 +61,22 @@ pub(crate) enum Command {
     Rewind(crate::commands::sessions::args::Rewind),
     /// List a session's agents: its own and those below it.
     #[command(after_help = examples::PS)]
-    Ps(Ps),
+    Ps(agents::Ps),
+    /// Show one agent: its task, where it stands, what it may use and what it said last.
+    #[command(after_help = examples::SHOW)]
+    Show(agents::One),
+    /// Watch an agent at work, and send it what you type.
+    #[command(after_help = examples::ATTACH)]
+    Attach(agents::One),
+    /// Send a message to an agent at work; it answers a question that the agent waits with.
+    #[command(after_help = examples::SEND)]
+    Send(agents::Send),
+    /// Stop an agent at work, with all that work for it.
+    #[command(after_help = examples::STOP)]
+    Stop(agents::One),
+    /// Watch all agents that run now, of all sessions.
+    #[command(after_help = examples::FLEET)]
+    Fleet(agents::Fleet),
     /// Restore the files that the agent changed in its last turns; commits and later changes stay.
     #[command(after_help = examples::UNDO)]
     Undo(Undo),
@@ -126,19 +142,6 @@ pub(crate) struct Run {
 pub(crate) struct Acp {
     #[command(flatten)]
     pub(crate) options: Options,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Ps {
-    /// The session, by its id or how it begins. Default: the newest of this directory.
-    #[arg(value_name = "ID")]
-    pub(crate) id: Option<String>,
-    /// Write JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Use the sessions of this directory.
-    #[arg(short = 'C', long = "cd", value_name = "DIR")]
-    pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

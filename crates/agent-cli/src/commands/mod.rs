@@ -1,6 +1,7 @@
 //! The command line, and a file or folder for each command.
 
 pub(crate) mod acp;
+pub(crate) mod agents;
 pub(crate) mod args;
 pub(crate) mod config_show;
 pub(crate) mod demo;
@@ -13,7 +14,6 @@ pub(crate) mod listing;
 pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod prompt;
-pub(crate) mod ps;
 pub(crate) mod run;
 pub(crate) mod sessions;
 mod task;
