@@ -75,7 +75,7 @@ impl Editor {
         let count = vi.count.max(1);
         if let Some(how) = vi.finds {
             self.vi = Some(Vi { found: Some((how, c)), ..vi.normal() });
-            return self.to_letter(vi.begun, (how, c), count, false);
+            return self.seek(vi.begun, (how, c), count, false);
         }
         match (vi.begun, c) {
             (Some('r'), c) => {
@@ -94,7 +94,7 @@ impl Editor {
             (None | Some('d' | 'c' | 'y'), ';' | ',') => {
                 let Some((how, letter)) = vi.found else { return };
                 let how = if c == ';' { how } else { opposite(how) };
-                self.to_letter(vi.begun, (how, letter), count, true);
+                self.seek(vi.begun, (how, letter), count, true);
             }
             (Some(operator), c) if operator == c => self.on_row(operator),
             (Some(operator), c) => self.over(operator, c, count),
@@ -129,7 +129,7 @@ impl Editor {
     }
 
     /// To a letter of the row, or beside it, alone or with an operator. Where the row has too few of them, nothing happens.
-    fn to_letter(&mut self, operator: Option<char>, (how, letter): (char, char), count: usize, is_repeated: bool) {
+    fn seek(&mut self, operator: Option<char>, (how, letter): (char, char), count: usize, is_repeated: bool) {
         let (start, is_onwards) = (self.line.cursor(), matches!(how, 'f' | 't'));
         let beside = |found: usize| match how {
             't' => found - 1,
