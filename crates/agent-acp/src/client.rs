@@ -77,8 +77,10 @@ impl Client {
     /// Takes an answer. The second one, and one to nothing, changes nothing.
     pub(crate) fn answered(&self, id: &Value, answer: Answer) {
         let open = id.as_u64().and_then(|id| self.asked().open.remove(&id));
-        // Nobody may wait any more.
-        open.into_iter().for_each(|open| drop(open.send(answer.clone())));
+        if let Some(open) = open {
+            // Nobody may wait any more.
+            drop(open.send(answer));
+        }
     }
 
     fn asked(&self) -> MutexGuard<'_, Asked> {

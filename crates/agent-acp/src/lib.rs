@@ -22,6 +22,7 @@ mod client;
 mod content;
 mod host;
 mod lines;
+mod params;
 mod server;
 mod session;
 mod updates;

@@ -4,17 +4,18 @@ use crate::asking::ClientApprover;
 use crate::choices;
 use crate::client::{Abilities, Client};
 use crate::content::Prompt;
-use crate::host::{Host, McpServer, Opened, Wanted};
+use crate::host::{Host, Opened, Wanted};
 use crate::lines::{Line, MAX_LINE_BYTES};
+use crate::params::{
+    Authenticate, CancelRequest, List, Load, Named, New, PromptParams, Resume, SetMode, SetOption, absolute, parsed,
+};
 use crate::session::{Command, Session};
 use crate::updates::Telling;
 use crate::wire::{self, Incoming, RpcError};
 use agent_runner::Notice;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -52,28 +53,28 @@ impl Server {
             }
         };
         match read {
-            Ok(Incoming::Request { id, method, params }) => self.request(id, &method, params),
+            Ok(Incoming::Request { id, method, params }) => self.request(&id, &method, params),
             Ok(Incoming::Notification { method, params }) => self.notification(&method, params),
             Ok(Incoming::Answer { id, result }) => self.client.answered(&id, result),
             Err((id, error)) => self.client.answer(&id, Err(error)),
         }
     }
 
-    fn request(&self, id: Value, method: &str, params: Value) {
+    fn request(&self, id: &Value, method: &str, params: Value) {
         if method != "initialize" && self.client.abilities.get().is_none() {
             let found = RpcError::request(format!("`{method}` came before `initialize`"));
-            return self.client.answer(&id, Err(found));
+            return self.client.answer(id, Err(found));
         }
         let answered = match method {
             "initialize" => self.initialize(&params).map(Some),
-            "authenticate" => self.authenticate(&id, params),
-            "session/new" => self.open::<New>(&id, params),
-            "session/load" => self.open::<Load>(&id, params),
-            "session/resume" => self.open::<Resume>(&id, params),
-            "session/list" => self.list(&id, params),
-            "session/delete" => self.delete(&id, params),
-            "session/close" => parsed(params).and_then(|Named { session_id }| self.close(&id, &session_id)),
-            "session/prompt" => self.prompt(&id, params),
+            "authenticate" => self.authenticate(id, params),
+            "session/new" => self.open::<New>(id, params),
+            "session/load" => self.open::<Load>(id, params),
+            "session/resume" => self.open::<Resume>(id, params),
+            "session/list" => self.list(id, params),
+            "session/delete" => self.delete(id, params),
+            "session/close" => parsed(params).and_then(|Named { session_id }| self.close(id, &session_id)),
+            "session/prompt" => self.prompt(id, params),
             "session/set_mode" => parsed(params).and_then(|SetMode { session_id, mode_id }| {
                 let (id, option) = (id.clone(), String::from("mode"));
                 self.send(&session_id, Command::Set { id, option, value: mode_id, is_mode: true })
@@ -86,7 +87,7 @@ impl Server {
         };
         // Nothing here: whoever has the request now answers it.
         if let Some(answer) = answered.transpose() {
-            self.client.answer(&id, answer);
+            self.client.answer(id, answer);
         }
     }
 
@@ -307,143 +308,6 @@ impl Server {
 
 /// The answer; nothing where it comes later.
 type Answered = Result<Option<Value>, RpcError>;
-
-fn parsed<P: DeserializeOwned>(params: Value) -> Result<P, RpcError> {
-    let params = if params.is_null() { json!({}) } else { params };
-    serde_json::from_value(params).map_err(|error| RpcError::params(format!("cannot read `params`: {error}")))
-}
-
-fn absolute(directory: &Path) -> Result<(), RpcError> {
-    if directory.is_absolute() {
-        return Ok(());
-    }
-    Err(RpcError::params(format!("`cwd` is not absolute: {:?}", directory.to_string_lossy())))
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct New {
-    cwd: PathBuf,
-    #[serde(default)]
-    mcp_servers: Option<Vec<Value>>,
-    #[serde(default)]
-    additional_directories: Option<Vec<Value>>,
-}
-
-impl From<New> for Result<Wanted, RpcError> {
-    fn from(new: New) -> Self {
-        absolute(&new.cwd)?;
-        if new.additional_directories.is_some_and(|others| !others.is_empty()) {
-            return Err(RpcError::params("`additionalDirectories` are not supported, and were not announced"));
-        }
-        if !new.cwd.is_dir() {
-            let found = if new.cwd.exists() { "is no directory" } else { "is not there" };
-            return Err(RpcError::params(format!("`cwd` {found}: {:?}", new.cwd.to_string_lossy())));
-        }
-        let servers = new.mcp_servers.unwrap_or_default().into_iter().map(server).collect::<Result<_, _>>()?;
-        Ok(Wanted { directory: new.cwd, id: None, has_history: false, servers })
-    }
-}
-
-/// A server of tools as a client names it.
-fn server(server: Value) -> Result<McpServer, RpcError> {
-    if let Some(kind) = server.get("type").and_then(Value::as_str).filter(|kind| *kind != "stdio") {
-        return Err(RpcError::params(format!("an MCP server is of the type `{kind}`: only `stdio` is supported")));
-    }
-    let wrong = |error| RpcError::params(format!("cannot read an MCP server: {error}"));
-    let Stdio { name, command, args, env } = serde_json::from_value(server).map_err(wrong)?;
-    let env = env.unwrap_or_default().into_iter().map(|Variable { name, value }| (name, value)).collect();
-    Ok(McpServer { name, command, args: args.unwrap_or_default(), env })
-}
-
-#[derive(Deserialize)]
-struct Stdio {
-    name: String,
-    command: String,
-    #[serde(default)]
-    args: Option<Vec<String>>,
-    #[serde(default)]
-    env: Option<Vec<Variable>>,
-}
-
-#[derive(Deserialize)]
-struct Variable {
-    name: String,
-    value: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Load {
-    session_id: String,
-    #[serde(flatten)]
-    new: New,
-}
-
-impl From<Load> for Result<Wanted, RpcError> {
-    fn from(load: Load) -> Self {
-        let wanted = Self::from(load.new)?;
-        Ok(Wanted { id: Some(load.session_id), has_history: true, ..wanted })
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Resume(Load);
-
-impl From<Resume> for Result<Wanted, RpcError> {
-    fn from(Resume(load): Resume) -> Self {
-        Ok(Wanted { has_history: false, ..Self::from(load)? })
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Named {
-    session_id: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Authenticate {
-    method_id: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct CancelRequest {
-    request_id: Value,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PromptParams {
-    session_id: String,
-    prompt: Vec<Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SetMode {
-    session_id: String,
-    mode_id: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SetOption {
-    session_id: String,
-    config_id: String,
-    value: String,
-}
-
-#[derive(Deserialize)]
-struct List {
-    #[serde(default)]
-    cwd: Option<PathBuf>,
-    #[serde(default)]
-    cursor: Option<String>,
-}
 
 /// The version that is spoken, whatever the client asks for.
 const PROTOCOL_VERSION: u32 = 1;

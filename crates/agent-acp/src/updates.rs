@@ -244,7 +244,7 @@ impl Telling {
             true => changes.iter().map(diff_content).collect(),
             false => vec![text_content(&outcome.content)],
         };
-        self.ended(id, is_ok, content, &outcome.content);
+        self.ended(id, is_ok, &content, &outcome.content);
         if let Some(plan) = plan.filter(|_| is_ok) {
             self.update(&plan);
         }
@@ -254,7 +254,7 @@ impl Telling {
     fn closed(&mut self, round: &Round) {
         for result in round.results() {
             if let Some(Call { plan, .. }) = self.open.remove(result.call()) {
-                self.ended(result.call(), !result.is_error(), vec![text_content(result.content())], result.content());
+                self.ended(result.call(), !result.is_error(), &[text_content(result.content())], result.content());
                 if let Some(plan) = plan.filter(|_| !result.is_error()) {
                     self.update(&plan);
                 }
@@ -262,7 +262,7 @@ impl Telling {
         }
     }
 
-    fn ended(&mut self, id: &CallId, is_ok: bool, content: Vec<Value>, raw: &str) {
+    fn ended(&mut self, id: &CallId, is_ok: bool, content: &[Value], raw: &str) {
         let status = if is_ok { "completed" } else { "failed" };
         self.update(&update_of(id, json!({ "status": status, "content": content, "rawOutput": raw })));
     }

@@ -12,6 +12,7 @@ pub struct RpcError {
     pub message: String,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "errors are handed over as `map_err` gives them")]
 impl RpcError {
     /// A code with a message, of which line breaks are taken out.
     fn new(code: i32, message: impl ToString) -> Self {

@@ -55,7 +55,7 @@ pub(crate) fn for_session(
                 match seat {
                     Seat::Interactive => tell_shortly(&sandbox, access),
                     Seat::Headless | Seat::Editor | Seat::Looking => {
-                        say(&escaped(&format!("agent: sandbox: {sandbox}")))
+                        say(&escaped(&format!("agent: sandbox: {sandbox}")));
                     }
                 }
                 if access == Access::WorkspaceWrite && seat != Seat::Looking {

@@ -18,6 +18,7 @@ pub(crate) struct Editor {
     last: u64,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a test writes `json!` where it is said")]
 impl Editor {
     /// Starts the agent for a model, and says `initialize` without any abilities.
     pub(crate) fn start(scratch: &Scratch, model: &Model) -> Self {
