@@ -3,9 +3,9 @@
 use crate::inbox::{Inbox, send};
 use crate::stop::{GRACE_MS, Stop, past_grace};
 use agent_core::conversation::ToolCall;
-use agent_core::hook::{Changes, HookError, HookOccasion, HookReport};
+use agent_core::hook::{Changes, HookError, HookOccasion, HookPoint, HookReport};
 use agent_core::ports::{Clock, Hook};
-use agent_core::session::{Event, Ticket};
+use agent_core::session::{Event, Session, Ticket};
 use agent_core::tool::{HookVerdict, Inspection};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -111,6 +111,11 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
+    /// The same for a session: its configuration says whether the user's hooks are asked.
+    pub(crate) fn of(&self, session: &Session) -> Self {
+        Self { users: session.config().hooks.contains(&HookPoint::PreToolUse), ..self.clone() }
+    }
+
     /// What the user's hooks say before a call. A broken hook denies the call.
     pub(crate) async fn of_users(&self, call: &ToolCall, stop: &CancellationToken) -> Option<HookReport> {
         if !self.users || stop.is_cancelled() {

@@ -6,7 +6,6 @@ use crate::inbox::{Inbox, Message};
 use crate::notice::{Notice, Teller};
 use crate::tool_calls::Toolbox;
 use agent_core::agent::Agent;
-use agent_core::hook::HookPoint;
 use agent_core::lifecycle::{Action, Check, Event};
 use agent_core::ports::Clock;
 use std::sync::Arc;
@@ -73,8 +72,7 @@ impl Oversight {
     fn judged(&self, check: Check, agent: &Agent) -> Judged {
         let Some(call) = agent.check_as_call(&check) else { return Judged { check, denied: None, call: None } };
         let denied = agent.judge_check(&self.toolbox.inspect(&call)).err();
-        let users = agent.session().config().hooks.contains(&HookPoint::PreToolUse);
-        let guard = Guard { toolbox: self.toolbox.clone(), verdicts: Verdicts { users, ..self.verdicts.clone() } };
+        let guard = Guard { toolbox: self.toolbox.clone(), verdicts: self.verdicts.of(agent.session()) };
         Judged { check, denied, call: Some((call, guard)) }
     }
 

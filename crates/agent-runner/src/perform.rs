@@ -9,7 +9,6 @@ use crate::progress::Progress;
 use crate::redact::Redactor;
 use crate::stop::GRACE_MS;
 use crate::tool_calls::{self, Toolbox};
-use agent_core::hook::HookPoint;
 use agent_core::ports::{Approver, Clock, Hook, LlmProvider};
 use agent_core::session::{Action, Event, Session, Ticket};
 use std::collections::HashMap;
@@ -168,8 +167,8 @@ impl Performer {
     }
 
     fn verdicts(&self, session: &Session) -> Verdicts {
-        let users = session.config().hooks.contains(&HookPoint::PreToolUse);
-        Verdicts { hook: self.hook.clone(), users, clock: self.clock.clone(), timeout_ms: self.hook_timeout_ms }
+        let (hook, clock) = (self.hook.clone(), self.clock.clone());
+        Verdicts { hook, users: false, clock, timeout_ms: self.hook_timeout_ms }.of(session)
     }
 
     fn start_timer(&mut self, ticket: Ticket, delay_ms: u64, then: Event) {

@@ -165,8 +165,9 @@ impl Runner {
                 self.settle_edge(above, *number, &mut touched).await?;
             }
             let Some(member) = self.member(&at) else { continue };
-            let mut numbers = member.agent.alive().to_vec();
-            numbers.extend(self.left_over(&at));
+            let alive = member.agent.alive().to_vec();
+            let left_over = self.children_here(&at).into_iter().filter(|number| !alive.contains(number)).collect();
+            let numbers = [alive, left_over].concat();
             for number in numbers {
                 self.settle_edge(&at, number, &mut touched).await?;
             }
@@ -174,12 +175,19 @@ impl Runner {
         Ok(())
     }
 
-    /// The children that have an outcome and are still here.
-    fn left_over(&self, at: &[u32]) -> Vec<u32> {
-        let below = self.below.range::<[u32], _>((std::ops::Bound::Excluded(at), std::ops::Bound::Unbounded));
-        let inside = below.take_while(|(place, _)| place.starts_with(at));
-        let children = inside.filter(|(place, _)| place.len() == at.len() + 1);
-        children.filter_map(|(place, _)| place.last().copied()).collect()
+    /// The children that are here, the lost ones and those that have an outcome included.
+    fn children_here(&self, at: &[u32]) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        let mut next = Some(1);
+        // From one child to the next: what is below them is passed over.
+        while let Some(from) = next
+            && let Some((place, _)) = self.below.range(place_of(at, from)..).next()
+            && let Some(number) = place.strip_prefix(at).and_then(<[u32]>::first)
+        {
+            numbers.push(*number);
+            next = number.checked_add(1);
+        }
+        numbers
     }
 
     /// One parent and one child.

@@ -96,7 +96,7 @@ impl Nursery for Children {
         let builder = self.shared.builder(birth);
         let Some(store) = self.store.clone() else { return Ok(builder) };
         let id = agent.id.clone();
-        let made = spawn_blocking(move || store.create(&id)).await.map_err(|error| error.to_string())?;
+        let made = spawn_blocking(move || store.create_below(&id)).await.map_err(|error| error.to_string())?;
         Ok(builder.journal(Box::new(made.map_err(|error| error.to_string())?)))
     }
 

@@ -124,8 +124,8 @@ impl Word {
     pub const fn counts(self) -> Counts {
         match self {
             Self::Done | Self::Asks => Counts::Ok,
-            Self::NotKept | Self::Failed | Self::OutOfBudget | Self::TimedOut => Counts::Failed,
-            Self::Cancelled | Self::Lost => Counts::Interrupted,
+            Self::NotKept | Self::Failed | Self::OutOfBudget | Self::TimedOut | Self::Lost => Counts::Failed,
+            Self::Cancelled => Counts::Interrupted,
             Self::NotBegun => Counts::NotRun,
         }
     }

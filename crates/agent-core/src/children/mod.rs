@@ -23,7 +23,6 @@
 //! 4. A refusal leaves the machine as it was. `step` never panics.
 
 mod event;
-mod kept;
 mod labels;
 pub mod table;
 
@@ -52,7 +51,6 @@ pub enum Objection {}
 
 /// All children of an agent, as far as its turns are concerned. See the [module](self) for how to drive it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(remote = "Self")]
 pub struct Children {
     #[serde(skip, default = "table::proved")]
     table: ProvedTable,

@@ -2,6 +2,7 @@
 //!
 //! Such an agent has the id `ROOT.1.2`. Its journal belongs to the root's: whoever writes the root's writes it, and it is removed with it.
 
+use super::file::FileJournal;
 use super::store::{SessionStore, StoreError};
 use std::fs;
 use std::io;
@@ -51,6 +52,38 @@ impl SessionStore {
     }
 }
 
+impl SessionStore {
+    /// Makes the journal of a new agent below a session. A journal that is there already is one that its parent's does not know: the
+    /// parent's was cut. It is kept beside, with those of the agents below it, under names that end in `.unknown` and a number.
+    ///
+    /// The caller writes the session's journal.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the id is bad or that of a session, or a file cannot be made or renamed.
+    pub fn create_below(&self, id: &str) -> Result<FileJournal, StoreError> {
+        let Some((root, place)) = parts(id) else { return Err(StoreError::BadId { id: id.to_owned() }) };
+        let folder = folder_of(&self.path(root)?);
+        let io = |source| StoreError::Io { path: folder.clone(), source };
+        let below = format!("{place}.");
+        if self.path(id)?.symlink_metadata().is_ok() {
+            for entry in fs::read_dir(&folder).map_err(io)? {
+                let entry = entry.map_err(io)?;
+                let name = entry.file_name();
+                let Some(name) = name.to_str().filter(|name| name.starts_with(&below) && name.ends_with(".jsonl"))
+                else {
+                    continue;
+                };
+                let free = (1_u32..).map(|number| folder.join(format!("{name}.unknown{number}")));
+                let aside = free.into_iter().find(|path| path.symlink_metadata().is_err());
+                if let Some(aside) = aside {
+                    fs::rename(entry.path(), aside).map_err(io)?;
+                }
+            }
+        }
+        self.create(id)
+    }
+}
+
 /// Where the journals of the agents below are.
 pub(super) fn folder_of(journal: &Path) -> PathBuf {
     journal.with_extension("d")
@@ -73,6 +106,28 @@ pub(super) fn remove(journal: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_journal_that_the_parents_does_not_know_is_kept_beside_the_new_one() {
+        let scratch = tempfile::tempdir().unwrap();
+        let store = SessionStore::new(scratch.path(), Path::new("/w"));
+        let old = ["a.1", "a.1.2", "a.10"].map(|id| {
+            let path = store.path(id).unwrap();
+            drop(store.create_below(id).unwrap());
+            fs::write(&path, id).unwrap();
+            path
+        });
+        for round in 1..3 {
+            drop(store.create_below("a.1").unwrap());
+            assert_eq!(fs::read(&old[0]).unwrap(), b"");
+            let aside = |path: &Path, round| path.with_extension(format!("jsonl.unknown{round}"));
+            assert!(aside(&old[0], round).exists() && aside(&old[1], 1).exists());
+            assert_eq!(fs::read(aside(&old[0], 1)).unwrap(), b"a.1");
+        }
+        assert!(!old[1].exists(), "an agent below is its old parent's");
+        assert_eq!(fs::read(&old[2]).unwrap(), b"a.10");
+        assert_eq!(store.descendants("a").unwrap(), ["a.1", "a.10"]);
+    }
 
     #[test]
     fn an_id_says_where_an_agent_stands_and_nothing_else_is_one() {

@@ -13,7 +13,7 @@ pub(crate) struct AgentBegun {
     session_id: String,
     /// Its name.
     name: String,
-    /// Its task, as it reads it.
+    /// Its task, as it reads it. The call that began it has all of it; here it is cut after 4,000 bytes, and ends in `[cut]` then.
     task: String,
     /// The model that answers it.
     model: String,
@@ -49,9 +49,20 @@ pub(crate) struct AgentReport {
 impl AgentBegun {
     pub(super) fn of(agent: &AgentName, task: &str, model: &str) -> Self {
         let (session_id, name) = (agent.id.clone(), agent.name.clone());
-        Self { session_id, name, task: task.to_owned(), model: model.to_owned() }
+        Self { session_id, name, task: cut(task), model: model.to_owned() }
     }
 }
+
+fn cut(task: &str) -> String {
+    if task.len() <= MAX_TASK_BYTES {
+        return task.to_owned();
+    }
+    let end = task.floor_char_boundary(MAX_TASK_BYTES);
+    [task.get(..end).unwrap_or_default(), "\n[cut]"].concat()
+}
+
+/// How much of a task a line has. A task may be megabytes, and the line of the call has it.
+const MAX_TASK_BYTES: usize = 4_000;
 
 impl AgentReport {
     pub(crate) fn of(agent: &AgentName, outcome: &Outcome, spent: &Spent) -> Self {

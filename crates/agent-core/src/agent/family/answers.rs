@@ -20,7 +20,6 @@ impl Family {
         let at = self.open.iter().position(|open| self.is_ready(&open.until, is_stopping))?;
         let open = self.open.remove(at);
         let outcome = self.answer(at_ms, &open.until, is_stopping, out);
-        self.forget_awaited(&open.until);
         Some((open, outcome))
     }
 
@@ -118,36 +117,34 @@ impl Family {
         if lines.is_empty() { String::from("You have no agents.") } else { lines.join("\n") }
     }
 
-    /// The call waits no more; another one may.
-    fn forget_awaited(&mut self, until: &Awaited) {
-        let numbers: Vec<u32> = match until {
-            Awaited::Outcome(number) | Awaited::End(number) => [*number].into(),
-            Awaited::Some(numbers, _) => numbers.clone(),
+    /// Whether a call waits for what the child has to say.
+    fn is_awaited(&self, number: u32) -> bool {
+        self.open.iter().any(|open| match &open.until {
+            Awaited::Outcome(awaited) | Awaited::End(awaited) => *awaited == number,
+            Awaited::Some(all, _) => all.contains(&number),
             Awaited::Failure(_) | Awaited::NotBegun(_) | Awaited::Begin(_) | Awaited::Taken(..) | Awaited::List => {
-                return;
+                false
             }
-        };
-        self.await_again(&numbers);
+        })
     }
 
-    /// Whether calls wait for these, as the open calls say.
-    pub(super) fn await_again(&mut self, numbers: &[u32]) {
-        for number in numbers {
-            let is_of = |open: &Open| match &open.until {
-                Awaited::Outcome(awaited) | Awaited::End(awaited) => awaited == number,
-                Awaited::Some(all, _) => all.contains(number),
-                Awaited::Failure(_) | Awaited::NotBegun(_) | Awaited::Begin(_) | Awaited::Taken(..) | Awaited::List => {
-                    false
-                }
-            };
-            let is_awaited = self.open.iter().any(is_of);
-            self.kin_mut(*number).into_iter().for_each(|kin| kin.is_awaited = is_awaited);
-        }
+    /// The children that have something to say that no call takes up, those that ended first. Those whose outcomes were read cost
+    /// nothing here.
+    fn with_reports(&self) -> impl Iterator<Item = u32> {
+        let asks = |number: &u32| self.kin(*number).is_some_and(Kin::has_question);
+        let asking = self.alive.iter().copied().filter(asks);
+        self.untold.iter().copied().chain(asking).filter(|number| !self.is_awaited(*number))
+    }
+
+    /// Whether a child has something to say that no call takes up.
+    pub(super) fn has_report(&self) -> bool {
+        self.with_reports().next().is_some()
     }
 
     /// The reports of all children that have something to say and for which no call waits.
     pub(super) fn reports(&mut self, at_ms: u64, out: &mut FamilyStep) -> Option<String> {
-        let due: Vec<u32> = self.kin.iter().filter(|kin| kin.has_report()).map(|kin| kin.child.number()).collect();
+        let mut due: Vec<u32> = self.with_reports().collect();
+        due.sort_unstable();
         let texts: Vec<String> = due.into_iter().filter_map(|number| Some(self.tell(at_ms, number, out)?.1)).collect();
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }

@@ -96,7 +96,7 @@ impl Agent {
         let number = u32::try_from(family.kin.len()).unwrap_or(u32::MAX).saturating_add(1);
         let child = Child::new(Assignment::new(number, asked.name.as_str(), asked.task.as_str()));
         let is_background = asked.background;
-        family.kin.push(Kin { child, asked, read: 0, is_awaited: !is_background });
+        family.kin.push(Kin { child, asked, read: 0 });
         let mut own = FamilyStep::empty();
         let assigned = family.move_child(at_ms, number, Event::Assigned { gate }, &mut own);
         debug_assert!(assigned.is_ok(), "a child that was just made is assigned: {assigned:?}");
@@ -166,14 +166,11 @@ impl Family {
             }
         }
         if names.is_empty() {
-            let has_news = |kin: &&Kin| kin.child.is_living() || kin.child.state() == State::Ended;
-            numbers = self.kin.iter().filter(has_news).map(|kin| kin.child.number()).collect();
+            numbers = self.untold.iter().chain(&self.alive).copied().collect();
+            numbers.sort_unstable();
         }
         if numbers.is_empty() {
             return Awaited::Failure("there is no agent to wait for".to_string());
-        }
-        for number in &numbers {
-            self.kin_mut(*number).into_iter().for_each(|kin| kin.is_awaited = true);
         }
         Awaited::Some(numbers, until)
     }
@@ -203,7 +200,6 @@ impl Family {
         }
         let stopped = self.move_child(at_ms, number, Event::StopRequested { by: StopCause::Parent }, out);
         debug_assert!(stopped.is_ok(), "a child that has no outcome told can be stopped: {stopped:?}");
-        self.kin_mut(number).into_iter().for_each(|kin| kin.is_awaited = true);
         Awaited::End(number)
     }
 

@@ -37,6 +37,8 @@ pub(super) struct Family {
     kin: Vec<Kin>,
     /// The numbers of those that are alive.
     alive: Vec<u32>,
+    /// The numbers of those that have ended and whose outcome the model has not read, in the order of the numbers.
+    untold: Vec<u32>,
     /// The calls that wait for children, in the order of the calls.
     open: Vec<Open>,
     /// When the last children were begun, in milliseconds since the Unix epoch.
@@ -58,8 +60,6 @@ pub struct Kin {
     asked: SpawnArguments,
     /// The number of the question that the parent's model has read last.
     read: u32,
-    /// Whether a call waits for its outcome.
-    is_awaited: bool,
 }
 
 /// What a step did with the agents below.
@@ -120,11 +120,6 @@ impl Kin {
     fn has_question(&self) -> bool {
         self.child.question().is_some() && self.child.questions() > self.read
     }
-
-    /// Whether it has something to say that no call takes up.
-    fn has_report(&self) -> bool {
-        !self.is_awaited && (self.has_question() || self.child.state() == child::State::Ended)
-    }
 }
 
 impl Family {
@@ -172,7 +167,7 @@ impl Family {
         };
         children::Standing {
             are_alive: !self.alive.is_empty(),
-            has_reports: self.kin.iter().rev().any(Kin::has_report),
+            has_reports: self.has_report(),
             is_unanswered: !is_attended && !self.alive.is_empty() && self.alive.iter().all(waits),
         }
     }
@@ -278,6 +273,8 @@ impl Family {
             let spent = kin.child.spent().with_itself();
             self.spent = self.spent.plus(&spent);
             self.alive.retain(|alive| *alive != number);
+            let at = self.untold.partition_point(|untold| *untold < number);
+            self.untold.insert(at, number);
         } else if is_alive && !was_alive {
             self.alive.push(number);
         }
@@ -293,6 +290,7 @@ impl Family {
             let words = words::outcome(kin)?;
             let told = self.move_child(at_ms, number, child::Event::OutcomeTold, out);
             debug_assert!(told.is_ok(), "an outcome is told once: {told:?}");
+            self.untold.retain(|untold| *untold != number);
             return Some(words);
         }
         let question = words::question(kin)?;

@@ -11,7 +11,6 @@ use crate::conversation::CallId;
 use crate::lifecycle::Lifecycle;
 use crate::session::{self, OutcomeKind};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use statetable::Rendering;
 
 /// What the agent's step was, as far as it concerns the children.
@@ -181,8 +180,6 @@ impl Family {
         let is_closed = |call: &CallId| !session.is_running(call);
         if self.open.iter().any(|open| is_closed(&open.call)) {
             self.open.retain(|open| !is_closed(&open.call));
-            let numbers: Vec<u32> = self.kin.iter().map(|kin| kin.child.number()).collect();
-            self.await_again(&numbers);
         }
     }
 
