@@ -16,7 +16,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::args::{Cli, Command, ConfigCommand, Resume};
 use commands::sessions::Picked;
 use commands::{
-    acp, config_show, demo, diagram, doctor, help_pages, job, listing, mcp as mcp_commands, models, prompt, ps, run,
+    acp, agents, config_show, demo, diagram, doctor, help_pages, job, listing, mcp as mcp_commands, models, prompt, run,
     sessions, tools, trust, undo,
 };
 use config::file::state_home;
@@ -118,7 +118,12 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
             thread?;
             sessions::rewind(&arguments).await
         }
-        Some(Command::Ps(arguments)) => ps::run(&arguments),
+        Some(Command::Ps(arguments)) => agents::ps(&arguments),
+        Some(Command::Show(arguments)) => agents::show(&arguments),
+        Some(Command::Attach(arguments)) => agents::attach(&arguments),
+        Some(Command::Send(arguments)) => agents::send(&arguments),
+        Some(Command::Stop(arguments)) => agents::stop(&arguments),
+        Some(Command::Fleet(arguments)) => agents::fleet(&arguments),
         Some(Command::Undo(arguments)) => {
             thread?;
             undo::run(&arguments).await

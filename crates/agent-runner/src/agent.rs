@@ -1,9 +1,9 @@
 //! The shortest way to embed a session: ask and wait for the outcome.
 
 use crate::builder::{BuildError, Builder};
+use crate::end::End;
 use crate::inbox::Handle;
 use crate::notice::{Notice, Notices};
-use crate::runner::End;
 use agent_core::agent::{self as core, Doing};
 use agent_core::session::Outcome;
 use tokio::task::JoinHandle;

@@ -9,7 +9,7 @@ use agent_core::ports::Tool;
 use agent_core::session::{self, SessionConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// The host's end for sending. Cheap to clone; sending never blocks, and does nothing once the runner has ended.
@@ -93,11 +93,12 @@ impl Handle {
         self.event(Event::Bound(Box::new(config)));
     }
 
-    /// Stops an agent below with all that work for it. It stands below the root where its [name](crate::AgentName) says.
-    pub fn stop_agent(&self, place: &[u32]) {
-        let Some((number, above)) = place.split_last() else { return };
-        let stop = child::Event::StopRequested { by: child::StopCause::Person };
-        self.inbox.at(above.into()).send(Message::Event(Event::Child { number: *number, event: Box::new(stop) }));
+    /// A person's order to an agent of the tree, which stands where its [name](crate::AgentName) says; no number is the root. It is sent at
+    /// once; what is returned says whether it was taken.
+    pub fn order(&self, place: &[u32], order: Order) -> impl Future<Output = Result<(), NotTaken>> + Send + use<> {
+        let (answer, taken) = oneshot::channel();
+        self.inbox.at(place.into()).send(Message::Order(order, answer));
+        async { taken.await.unwrap_or(Err(NotTaken { found: String::from("the session has ended") })) }
     }
 
     /// Dismisses a bound agent and detaches. Its session can be resumed.
@@ -131,9 +132,43 @@ impl Handle {
     }
 }
 
+/// What a person asks of one agent of a tree, in this program or in another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It is to stop, with all that work for it. The root's turn is stopped as by [`Handle::cancel`].
+    Stop,
+    /// A message. It answers a question that the agent waits with.
+    Say(String),
+}
+
+impl Order {
+    /// The order as an event, of the agent at the place that comes with it. An agent below is its parent's to order.
+    pub(crate) fn event(self, place: &[u32]) -> (&[u32], Event) {
+        let event = match (place.split_last(), self) {
+            (None, Self::Stop) => return (place, session::Event::CancelRequested.into()),
+            (None, Self::Say(text)) => return (place, session::Event::UserInput { text: text.into() }.into()),
+            (Some(_), Self::Stop) => child::Event::StopRequested { by: child::StopCause::Person },
+            (Some(_), Self::Say(text)) if text.trim().is_empty() => child::Event::MessageSent { text },
+            (Some(_), Self::Say(text)) => child::Event::MessageSent { text: format!("The user says:\n{text}") },
+        };
+        let (number, above) = place.split_last().map_or((0, place), |(number, above)| (*number, above));
+        (above, Event::Child { number, event: Box::new(event) })
+    }
+}
+
+/// An order that was not taken, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found}")]
+pub struct NotTaken {
+    /// What stood in the way.
+    pub found: String,
+}
+
 /// What arrives at a runner.
 #[derive(Debug)]
 pub(crate) enum Message {
+    /// A person's order to the agent, and who waits to hear whether it was taken.
+    Order(Order, oneshot::Sender<Result<(), NotTaken>>),
     Event(Event),
     /// What the host sends.
     Host(Event),

@@ -5,7 +5,7 @@ use crate::notice::{Notice, Teller};
 use crate::oversight::Oversight;
 use crate::perform::Performer;
 use crate::redact::Redactor;
-use agent_core::agent::{Agent, Doing, Event, FamilyStep, Step};
+use agent_core::agent::{Agent, Doing, Event, FamilyStep, Rejected, Step};
 use agent_core::child;
 use agent_core::conversation::{Item, UserMessage};
 use agent_core::journal::{ActionStarted, Begun, Entry, Record};
@@ -110,8 +110,21 @@ impl Member {
         self.take_at(at_ms, event).await
     }
 
-    /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.
     async fn take_at(&mut self, at_ms: u64, event: Event) -> Result<Vec<Asked>, JournalError> {
+        let taken = self.try_take_at(at_ms, event).await?;
+        Ok(taken.unwrap_or_else(|rejected| {
+            self.notify(Notice::Refused(rejected));
+            Vec::new()
+        }))
+    }
+
+    /// Takes an event, now, from somebody who waits to hear whether it fits. Returns what is asked about the agent's children.
+    pub(crate) async fn try_take(&mut self, event: Event) -> Result<Result<Vec<Asked>, Rejected>, JournalError> {
+        self.try_take_at(self.performer.now_ms(), event).await
+    }
+
+    /// One event: redacted, recorded, stepped, what it asks for recorded too, performed.
+    async fn try_take_at(&mut self, at_ms: u64, event: Event) -> Result<Result<Vec<Asked>, Rejected>, JournalError> {
         let originals = Checker::originals_of(&event);
         let event = self.redactor.event(event);
         if !event.is_transient() {
@@ -120,23 +133,23 @@ impl Member {
         }
         let items = self.agent.session().conversation().len();
         let reports = Notice::of(&event);
-        let mut asked = Vec::new();
-        match self.agent.step(at_ms, event) {
+        let taken = match self.agent.step(at_ms, event) {
             Ok(mut step) => {
-                asked =
+                let asked =
                     step.family.as_deref_mut().map(|family| std::mem::take(&mut family.actions)).unwrap_or_default();
                 self.oversight.checker.keep(originals);
                 self.make_durable(&step).await?;
                 reports.into_iter().for_each(|report| self.notify(report));
                 self.show(&step, items);
                 self.perform(step);
+                Ok(asked)
             }
-            Err(rejected) => self.notify(Notice::Refused(rejected)),
-        }
+            Err(rejected) => Err(rejected),
+        };
         self.show_configured();
         self.show_waiting();
         self.show_doing();
-        Ok(asked)
+        Ok(taken)
     }
 
     fn show_configured(&mut self) {
@@ -241,6 +254,10 @@ impl Member {
         }
         for transition in &family.all {
             self.notify(Notice::ChildrenMoved(*transition));
+        }
+        if family.children.iter().any(|(_, row)| row.to == child::State::Ended) {
+            // What it spent counts for its parent from here on.
+            self.notify(Notice::Spent(*self.agent.session().ledger()));
         }
         for (call, outcome) in &family.answered {
             self.notify(Notice::ToolFinished { call: call.clone(), outcome: outcome.clone() });

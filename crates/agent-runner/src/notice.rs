@@ -1,5 +1,6 @@
 //! What a host is shown: one stream of notices, in the order in which things happened.
 
+use crate::inbox::Order;
 use agent_core::agent::{Doing, Event, Rejected};
 use agent_core::budget::{Ledger, LimitReached};
 use agent_core::conversation::{Block, CallId, Item, ToolCall};
@@ -70,7 +71,7 @@ pub enum Notice {
         /// What.
         notice: Box<Self>,
     },
-    /// An agent below has begun.
+    /// An agent below has begun, or continues in this program.
     AgentBegun {
         /// Which.
         agent: Arc<AgentName>,
@@ -87,6 +88,13 @@ pub enum Notice {
         outcome: child::Outcome,
         /// What it and those below it spent.
         spent: child::lease::Spent,
+    },
+    /// A person's order to an agent was taken.
+    Ordered {
+        /// Which; nothing for the root.
+        agent: Option<Arc<AgentName>>,
+        /// What was asked of it.
+        order: Order,
     },
     /// The machine of a child of the agent moved.
     ChildMoved {
@@ -112,7 +120,7 @@ pub enum Notice {
         /// What it used, when the provider said so.
         usage: Option<Usage>,
     },
-    /// What has been used so far, after every complete answer.
+    /// What has been used so far, after every complete answer and whenever an agent below has an outcome.
     Spent(Ledger),
     /// A turn began: the model is asked something new.
     TurnBegan,

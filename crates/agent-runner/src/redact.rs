@@ -41,10 +41,13 @@ impl Redactor {
         }
     }
 
-    /// What a driver found is its own words.
+    /// What a driver found is its own words, and a message is a person's.
     fn child_event(&self, mut event: child::Event) -> child::Event {
-        if let child::Event::BeginFailed { found, .. } | child::Event::Lost { found, .. } = &mut event {
-            self.text(found);
+        if let child::Event::BeginFailed { found: text, .. }
+        | child::Event::Lost { found: text, .. }
+        | child::Event::MessageSent { text } = &mut event
+        {
+            self.text(text);
         }
         event
     }

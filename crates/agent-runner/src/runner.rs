@@ -3,7 +3,8 @@
 //! The agents send each other nothing. After each event the driver asks what a parent and a child have to take of each other
 //! ([`between`]), writes what the one has taken, and lets the other take it. It decides nothing.
 
-use crate::inbox::{Message, Offered, Place};
+use crate::end::End;
+use crate::inbox::{Message, NotTaken, Offered, Order, Place};
 use crate::member::{Asked, Member};
 use crate::notice::{AgentName, Notice};
 use crate::nursery::{Found, Nursery};
@@ -33,7 +34,7 @@ pub struct Runner {
 pub(crate) enum Below {
     Member(Box<Member>, Arc<AgentName>),
     /// Its journal cannot be read, and why.
-    Lost(String),
+    Lost(String, Arc<AgentName>),
 }
 
 impl Runner {
@@ -60,7 +61,7 @@ impl Runner {
         let below = std::mem::take(&mut self.below).into_values();
         let members = below.filter_map(|below| match below {
             Below::Member(member, _) => Some(*member),
-            Below::Lost(_) => None,
+            Below::Lost(..) => None,
         });
         let mut all: Vec<Member> = members.collect();
         all.iter_mut().chain([&mut self.root]).for_each(Member::stop);
@@ -80,6 +81,10 @@ impl Runner {
                 Message::Host(event) => {
                     self.root.taken += 1;
                     self.take(&place, event).await?;
+                }
+                Message::Order(order, answer) => {
+                    // Who asked may be gone.
+                    let _ = answer.send(self.take_order(&place, order).await?);
                 }
                 Message::Progress(event, room) => {
                     drop(room);
@@ -157,6 +162,28 @@ impl Runner {
         self.settle(place).await
     }
 
+    /// A person's order to an agent.
+    async fn take_order(&mut self, place: &[u32], order: Order) -> Result<Result<(), NotTaken>, JournalError> {
+        let name = match self.below.get(place) {
+            Some(Below::Member(_, name)) => Some(name.clone()),
+            None if place.is_empty() => None,
+            Some(Below::Lost(found, _)) => return Ok(Err(NotTaken { found: format!("the agent is lost: {found}") })),
+            None => return Ok(Err(NotTaken { found: String::from("no such agent is at work") })),
+        };
+        let (at, event) = order.clone().event(place);
+        let Some(member) = self.member(at) else {
+            return Ok(Err(NotTaken { found: String::from("the agent above it is lost") }));
+        };
+        match member.try_take(event).await? {
+            Err(rejected) => Ok(Err(NotTaken { found: rejected.to_string() })),
+            Ok(asked) => {
+                self.root.notify(Notice::Ordered { agent: name, order });
+                self.do_asked(at, asked).await?;
+                self.settle(at).await.map(Ok)
+            }
+        }
+    }
+
     /// Lets an agent, its parent and its children take what they have to take of each other, and so on in the whole tree.
     async fn settle(&mut self, place: &[u32]) -> Result<(), JournalError> {
         let mut touched: Vec<Place> = vec![place.into()];
@@ -196,7 +223,7 @@ impl Runner {
         loop {
             let (child, found) = match self.below.get(&below) {
                 Some(Below::Member(member, _)) => (Some(&member.agent), None),
-                Some(Below::Lost(found)) => (None, Some(found.as_str())),
+                Some(Below::Lost(found, _)) => (None, Some(found.as_str())),
                 None => (None, None),
             };
             let parent = if above.is_empty() { Some(&self.root.agent) } else { self.agent(above) };
@@ -226,7 +253,7 @@ impl Runner {
                 let is_lost = !member.agent.has_task() && self.kin(below).is_none_or(|kin| !kin.is_living());
                 member.agent.is_dismissed() || is_lost
             }
-            Some(Below::Lost(_)) => self.kin(below).is_none_or(|kin| !kin.is_living()),
+            Some(Below::Lost(..)) => self.kin(below).is_none_or(|kin| !kin.is_living()),
             None => return Ok(()),
         };
         if !is_over {
@@ -290,9 +317,7 @@ impl Runner {
         };
         match builder.member(&self.root.performer.inbox.at(below.clone()), &self.root.notices.of(name.clone())) {
             Ok(member) => {
-                let model = birth.config.models.first().map(|model| model.id.clone()).unwrap_or_default();
-                let task = birth.task.text.clone();
-                self.root.notify(Notice::AgentBegun { agent: name.clone(), task, model });
+                self.root.notify(begun(&name, birth));
                 self.below.insert(below.clone(), Below::Member(Box::new(member), name));
                 Ok(Ok(()))
             }
@@ -321,15 +346,17 @@ impl Runner {
         let births: Vec<Birth> = agent.alive().iter().filter_map(|number| agent.birth(*number)).collect();
         for birth in births {
             let below = place_of(place, birth.number);
-            let Some(nursery) = self.nursery.clone() else {
+            let nursery = self.nursery.clone();
+            let id = nursery.as_ref().map(|nursery| nursery.id(&below)).unwrap_or_default();
+            let name = Arc::new(AgentName { id, name: birth.name.clone(), place: below.to_vec() });
+            let Some(nursery) = nursery else {
                 let found = String::from("this program knows no agents below the session's own");
-                self.below.insert(below, Below::Lost(found));
+                self.below.insert(below, Below::Lost(found, name));
                 continue;
             };
-            let name = Arc::new(AgentName { id: nursery.id(&below), name: birth.name.clone(), place: below.to_vec() });
             let found = match nursery.find(&name, &birth).await {
                 Found::Nothing => continue,
-                Found::Lost(found) => Below::Lost(found),
+                Found::Lost(found) => Below::Lost(found, name),
                 Found::Kept(builder) => {
                     let (inbox, notices) =
                         (self.root.performer.inbox.at(below.clone()), self.root.notices.of(name.clone()));
@@ -337,9 +364,10 @@ impl Runner {
                         Ok(mut member) => {
                             // It continues with what the journal says: its policy follows from its parent's.
                             member.is_left = true;
+                            self.root.notify(begun(&name, &birth));
                             Below::Member(Box::new(member), name)
                         }
-                        Err(error) => Below::Lost(error.to_string()),
+                        Err(error) => Below::Lost(error.to_string(), name),
                     }
                 }
             };
@@ -350,11 +378,22 @@ impl Runner {
 
     /// Tells the host of an outcome that a parent takes.
     fn show_end(&self, below: &[u32], event: &Event) {
-        if let (Some(Below::Member(_, name)), Event::Child { event, .. }) = (self.below.get(below), event)
+        if let Event::Child { event, .. } = event
             && let child::Event::Rested { rest, .. } = &**event
+            && let Some(agent) = self.name(below)
         {
-            let (agent, outcome) = (name.clone(), rest.outcome.clone());
-            self.root.notify(Notice::AgentEnded { agent, outcome, spent: rest.spent });
+            self.root.notify(Notice::AgentEnded { agent, outcome: rest.outcome.clone(), spent: rest.spent });
+        }
+    }
+
+    fn name(&self, below: &[u32]) -> Option<Arc<AgentName>> {
+        match self.below.get(below) {
+            Some(Below::Member(_, name) | Below::Lost(_, name)) => Some(name.clone()),
+            // Its journal is gone.
+            None => {
+                let (id, name) = (self.nursery.as_ref()?.id(below), self.kin(below)?.name().to_owned());
+                Some(Arc::new(AgentName { id, name, place: below.to_vec() }))
+            }
         }
     }
 
@@ -363,7 +402,7 @@ impl Runner {
             [] => Some(&self.root.agent),
             _ => match self.below.get(place)? {
                 Below::Member(member, _) => Some(&member.agent),
-                Below::Lost(_) => None,
+                Below::Lost(..) => None,
             },
         }
     }
@@ -378,7 +417,7 @@ impl Runner {
             [] => Some(&mut self.root),
             _ => match self.below.get_mut(place)? {
                 Below::Member(member, _) => Some(member),
-                Below::Lost(_) => None,
+                Below::Lost(..) => None,
             },
         }
     }
@@ -394,19 +433,11 @@ impl Runner {
     }
 }
 
-fn place_of(above: &[u32], number: u32) -> Place {
-    above.iter().copied().chain([number]).collect()
+fn begun(name: &Arc<AgentName>, birth: &Birth) -> Notice {
+    let model = birth.config.models.first().map(|model| model.id.clone()).unwrap_or_default();
+    Notice::AgentBegun { agent: name.clone(), task: birth.task.text.clone(), model }
 }
 
-/// Why a runner ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum End {
-    /// The session was ended for good.
-    ShutDown,
-    /// The host left; the session can be resumed.
-    Detached,
-    /// A record could not be written or made durable. What runs was stopped, and everything acknowledged is in the journal. The session
-    /// that comes with it may be one event ahead of the journal.
-    JournalFailed(JournalError),
+fn place_of(above: &[u32], number: u32) -> Place {
+    above.iter().copied().chain([number]).collect()
 }

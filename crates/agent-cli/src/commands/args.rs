@@ -1,5 +1,6 @@
 //! The command line: what users and scripts may say.
 
+use crate::commands::agents::args as agents;
 use crate::commands::examples;
 use crate::config::options::{Misplaced, Options, Sandbox, Verification};
 use crate::config::providers::{ChoiceParser, ProviderChoice};
@@ -60,7 +61,22 @@ pub(crate) enum Command {
     Rewind(crate::commands::sessions::args::Rewind),
     /// List a session's agents: its own and those below it.
     #[command(after_help = examples::PS)]
-    Ps(Ps),
+    Ps(agents::Ps),
+    /// Show one agent: its task, where it stands, what it may use and what it said last.
+    #[command(after_help = examples::SHOW)]
+    Show(agents::One),
+    /// Watch an agent at work, and send it what you type.
+    #[command(after_help = examples::ATTACH)]
+    Attach(agents::One),
+    /// Send a message to an agent at work; it answers a question that the agent waits with.
+    #[command(after_help = examples::SEND)]
+    Send(agents::Send),
+    /// Stop an agent at work, with all that work for it.
+    #[command(after_help = examples::STOP)]
+    Stop(agents::One),
+    /// Watch all agents that run now, of all sessions.
+    #[command(after_help = examples::FLEET)]
+    Fleet(agents::Fleet),
     /// Restore the files that the agent changed in its last turns; commits and later changes stay.
     #[command(after_help = examples::UNDO)]
     Undo(Undo),
@@ -123,6 +139,7 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug, Args)]
+<<<<<<< HEAD
 pub(crate) struct Acp {
     #[command(flatten)]
     pub(crate) options: Options,
@@ -142,6 +159,8 @@ pub(crate) struct Ps {
 }
 
 #[derive(Debug, Args)]
+=======
+>>>>>>> dc8a9809 (People reach agents at work: agent show, attach, send, stop, fleet and /agents; the status row and /cost count them)
 pub(crate) struct Undo {
     /// Number of turns to undo. An undo counts as a turn: `agent undo` after an undo reverses it.
     #[arg(value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

@@ -29,6 +29,29 @@ pub(crate) const PS: &str = "Examples:
   agent ps 1a20                              the session whose id begins so
   agent ps --json";
 
+pub(crate) const SHOW: &str = "Examples:
+  agent show 1a20.2                          the second child of the session whose id begins so
+  agent show reader                          the agent of this name in the newest session";
+
+pub(crate) const ATTACH: &str = "Examples:
+  agent attach 1a20.2                        until it has ended; Ctrl-C leaves it at work
+  agent attach reader";
+
+pub(crate) const SEND: &str = "Examples:
+  agent send reader \"leave the tests out\"
+  agent send 1a20 \"and then update the changelog\"
+  git diff | agent send 1a20.2 -";
+
+pub(crate) const STOP: &str = "Examples:
+  agent stop reader
+  agent stop 1a20.2.1
+  agent stop 1a20                            the session's own turn, with all agents below it";
+
+pub(crate) const FLEET: &str = "Examples:
+  agent fleet                                a table that is drawn anew; Ctrl-C leaves
+  agent fleet --plain | tee fleet.log        a line for each change
+  agent fleet -C .                           the sessions of this directory";
+
 pub(crate) const UNDO: &str = "Examples:
   agent undo                                 the files of the last turn
   agent undo 3                               the files of the last three turns";

@@ -124,6 +124,7 @@ async fn drive(
     mut signals: Signals,
     started: Instant,
 ) -> RunResult {
+    let door = opened.door();
     let Opened { runner, handle, mut notices, id, model, tool_names, before, unfinished, repository, mut mcp, .. } =
         opened;
     printer.init(Init {
@@ -157,6 +158,7 @@ async fn drive(
         handle.input(message);
     }
     let signalled = watch(&handle, has_task, printer, &mut signals, &mut notices, mcp.as_mut()).await;
+    drop(door);
     handle.detach();
     let (ended, cut_short) = apart::ended(task, &mut signals, || {
         printer.say("stopping the end-of-session hooks (Ctrl-C again quits at once)");

@@ -5,6 +5,7 @@ mod attached;
 pub(crate) mod binding;
 pub(crate) mod children;
 pub(crate) mod differences;
+pub(crate) mod door;
 pub(crate) mod instructions;
 mod instructions_below;
 pub(crate) mod kept;

@@ -15,6 +15,7 @@ use crate::session::attached::{Kept, Resumed};
 use crate::session::binding;
 use crate::session::children::{Children, Shared};
 use crate::session::differences::{say_differences, stay_denied};
+use crate::session::door::Door;
 use crate::session::instructions::{system_prompt, with_environment_of};
 use crate::session::instructions_below::reporting;
 use crate::session::kept::store;
@@ -36,6 +37,7 @@ use agent_core::session::{Action, KeptResults, ModelConfig, Outstanding, Session
 use agent_exec::{Processes, leftovers};
 use agent_git::RepositoryHooks;
 use agent_hooks::UserHooks;
+use agent_runner::journal::SessionStore;
 use agent_runner::{Builder, Handle, Notices, Runner};
 use agent_tools::{BackgroundCommands, Workspace, agent_tools, signal_tool, standard_tools_seen};
 use std::sync::Arc;
@@ -66,6 +68,17 @@ pub(crate) struct Opened {
     pub(crate) attaching: Attaching,
     /// The servers whose tools it has, where there are any.
     pub(crate) mcp: Option<Mcp>,
+    /// Whether agents may begin below it, or work there already.
+    has_agents: bool,
+    store: Option<SessionStore>,
+}
+
+impl Opened {
+    /// Lets other programs of the user reach the agents, where there are or may be some. That it cannot be done is said.
+    pub(crate) fn door(&self) -> Option<Door> {
+        let store = self.store.as_ref().filter(|_| self.has_agents)?;
+        Door::open(store, &self.id, &self.handle).inspect_err(|failure| say(&format!("agent: {failure}"))).ok()
+    }
 }
 
 /// A session as it was left.
@@ -114,6 +127,7 @@ pub(crate) fn open(
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory, &attaching.keeper);
     users.is_of(&id);
     let builder = builder.nursery(children(shared, settings, &id)?);
+    let has_agents = settings.agents.is_some() || resumed.as_ref().is_some_and(|old| old.has_agents);
     let left = resumed.as_mut().and_then(|old| old.left.take());
     let was_unfinished = left.as_ref().is_some_and(Lifecycle::is_busy);
     let (builder, unfinished) = binding::bind(builder.commands(Arc::new(processes)), commitments, left, is_attended)?;
@@ -126,8 +140,9 @@ pub(crate) fn open(
         }
         None => (Before::default(), None),
     };
-    if !id.is_empty() {
-        own::note(&store(&settings.directory)?, &id, settings);
+    let store = (!id.is_empty()).then(|| store(&settings.directory)).transpose()?;
+    if let Some(store) = &store {
+        own::note(store, &id, settings);
     }
     Ok(Opened {
         reached,
@@ -145,6 +160,8 @@ pub(crate) fn open(
         background,
         attaching,
         mcp,
+        has_agents,
+        store,
     })
 }
 

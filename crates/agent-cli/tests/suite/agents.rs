@@ -8,37 +8,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// All that the model of a request has read.
-fn read(body: &Value) -> String {
+pub(crate) fn read(body: &Value) -> String {
     body["messages"].to_string()
 }
 
 /// Whose request it is: the name of the agent below, or nothing for the session's own.
-fn whose(body: &Value) -> String {
+pub(crate) fn whose(body: &Value) -> String {
     let text = read(body);
     let after = text.split_once("You are the agent `").map(|(_, after)| after);
     after.and_then(|after| after.split_once('`')).map(|(name, _)| name.to_owned()).unwrap_or_default()
 }
 
 /// How many answers the agent of a request has given.
-fn round(body: &Value) -> usize {
+pub(crate) fn round(body: &Value) -> usize {
     let messages = body["messages"].as_array().cloned().unwrap_or_default();
     messages.iter().filter(|message| message["role"] == "assistant").count()
 }
 
 /// A model that answers each agent by its name and the number of the round.
-fn model(answer: impl Fn(&str, usize, &str) -> Step + Send + Sync + 'static) -> Model {
+pub(crate) fn model(answer: impl Fn(&str, usize, &str) -> Step + Send + Sync + 'static) -> Model {
     let answer = move |body: &Value| answer(&whose(body), round(body), &read(body));
     Model::always(Step::respond(answer))
 }
 
-fn spawn(name: &str, more: &Value) -> Step {
+pub(crate) fn spawn(name: &str, more: &Value) -> Step {
     let mut arguments = json!({"name": name, "task": format!("Do {name}.")});
     let map = arguments.as_object_mut().unwrap();
     map.extend(more.as_object().cloned().unwrap_or_default());
     Step::call("spawn_agent", arguments)
 }
 
-fn run(scratch: &Scratch, model: &Model, arguments: &[&str]) -> Ended {
+pub(crate) fn run(scratch: &Scratch, model: &Model, arguments: &[&str]) -> Ended {
     scratch.run(model, &[&["-p", "go", "--agents", "--sandbox", "off"], arguments].concat())
 }
 

@@ -3,7 +3,7 @@
 use super::secrets::Secrets;
 use super::{JobHost, JobNotice, broken};
 use crate::agent::{Agent, AgentError};
-use crate::runner::End;
+use crate::end::End;
 use agent_core::agent as core;
 use agent_core::job::{self, Attempt, Event, FailureKind, Spent, Verdict};
 use agent_core::session::Ticket;

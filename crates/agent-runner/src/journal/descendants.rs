@@ -2,7 +2,8 @@
 //!
 //! Such an agent has the id `ROOT.1.2`. Its journal belongs to the root's: whoever writes the root's writes it, and it is removed with it.
 
-use super::file::FileJournal;
+use super::file::{FileJournal, OpenError, make_private_folder};
+use super::own::check_own;
 use super::store::{SessionStore, StoreError};
 use std::fs;
 use std::io;
@@ -53,6 +54,28 @@ impl SessionStore {
 }
 
 impl SessionStore {
+    /// The folder of a session in which the journals of the agents below it are; it may not be there.
+    ///
+    /// # Errors
+    /// [`StoreError::BadId`] when the id is no session's.
+    pub fn folder_below(&self, id: &str) -> Result<PathBuf, StoreError> {
+        match parts(id) {
+            Some(_) => Err(StoreError::BadId { id: id.to_owned() }),
+            None => Ok(folder_of(&self.path(id)?)),
+        }
+    }
+
+    /// The same; it is made where it is not there, for this user alone.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the id is no session's, or the folder cannot be made or is not this user's alone.
+    pub fn make_folder_below(&self, id: &str) -> Result<PathBuf, StoreError> {
+        let folder = self.folder_below(id)?;
+        make_private_folder(&folder).map_err(|source| StoreError::Io { path: folder.clone(), source })?;
+        check_own(&folder).map_err(OpenError::from)?;
+        Ok(folder)
+    }
+
     /// Makes the journal of a new agent below a session. A journal that is there already is one that its parent's does not know: the
     /// parent's was cut. It is kept beside, with those of the agents below it, under names that end in `.unknown` and a number.
     ///

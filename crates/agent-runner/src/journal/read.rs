@@ -4,7 +4,7 @@ use super::line::{self, MAX_LINE_BYTES};
 use super::regular::read_regular;
 use agent_core::journal::{Begun, Format, FormatError, Rebuilt, Record, ReplayError, Replayer};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// What a journal holds.
@@ -123,6 +123,17 @@ impl Reader {
             (self.damaged_bytes, self.is_done) = (0, false);
         }
         is_passed
+    }
+
+    /// Continues behind the last whole record, after the end: whoever writes the journal may have written more since.
+    ///
+    /// # Errors
+    /// [`ReadError::Io`] when the system does not let us.
+    pub fn read_on(&mut self) -> Result<(), ReadError> {
+        self.lines -= u64::from(self.torn_bytes > 0);
+        (self.torn_bytes, self.is_done) = (0, false);
+        let sought = self.file.seek(SeekFrom::Start(self.good_bytes));
+        sought.map(drop).map_err(|source| ReadError::Io { path: self.path.clone(), source })
     }
 
     fn read(&mut self) -> Result<Option<Record>, ReadError> {

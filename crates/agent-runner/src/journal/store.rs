@@ -63,6 +63,12 @@ impl SessionStore {
         Self { folder: root.join(project_name(working_directory)) }
     }
 
+    /// Where the journals are.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The sessions of every working directory under a root. A link there, and a file, is none.
     ///
     /// # Errors

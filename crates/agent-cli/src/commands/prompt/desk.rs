@@ -251,7 +251,8 @@ impl Screen {
         }
         let others = 2 + waiting.len().min(1);
         let (rows, hint) = desk.editor.rows(columns, room.saturating_sub(others).max(1));
-        let state = Some(desk.status.row(doing, &self.used, columns)).filter(|row| !row.is_empty());
+        let state = Some(desk.status.row(doing, &self.used, &self.agents.at_work(&self.used), columns))
+            .filter(|row| !row.is_empty());
         let room = room.saturating_sub(rows.rows.len());
         let waiting = waiting.iter().take(room.saturating_sub(hint.iter().chain(&state).count()).max(1));
         let below = hint.iter().chain(waiting).chain(&state).take(room).map(|row| cut(row, columns)).collect();

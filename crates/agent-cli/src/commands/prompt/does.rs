@@ -129,7 +129,7 @@ pub(super) fn compact(screen: &mut Screen, focus: &str) -> bool {
 
 pub(super) fn cost(screen: &mut Screen, _: &str) -> bool {
     let used = screen.used;
-    screen.view.spent(&used, false);
+    screen.tell_spent(&used, false);
     false
 }
 

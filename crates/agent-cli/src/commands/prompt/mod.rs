@@ -3,12 +3,14 @@
 //! This is a loop of the screen, not of the agent: lines and signals go to the session, notices come back, and what follows from what is
 //! decided by the session alone.
 
+mod agents;
 mod back;
 mod choosing;
 pub(crate) mod custom;
 mod desk;
 mod does;
 mod elsewhere;
+mod ends;
 mod modes;
 mod question;
 pub(crate) mod registry;
@@ -26,7 +28,7 @@ use crate::model::effort::{Reach, Wish};
 use crate::screen::approver::Question;
 use crate::screen::lines::Line;
 use crate::screen::signals::{Signal, Signals};
-use crate::screen::terminal::{self, Style, inline, one_line};
+use crate::screen::terminal::{self, Style, one_line};
 use crate::screen::unread;
 use crate::screen::view::{Level, View, lost};
 use crate::session::limits::next_notice;
@@ -34,13 +36,13 @@ use crate::session::pictured::Attaching;
 use agent_core::agent::{Doing, Rejected, Turns};
 use agent_core::budget::{Ledger, LimitReached, Limits, Usd};
 use agent_core::conversation::CallId;
-use agent_core::lifecycle;
 use agent_core::lifecycle::Commitment;
 use agent_core::permission::{Basis, Decision, Ruling};
-use agent_core::session::{Outcome, OutcomeKind, SessionConfig, State, Trigger};
+use agent_core::session::{OutcomeKind, SessionConfig, State, Trigger};
 use agent_git::RepositoryHooks;
 use agent_runner::{Handle, Notice};
 use agent_tools::BackgroundCommands;
+use agents::{Agents, end_of_order};
 use back::end_of_look;
 use custom::Custom;
 use desk::{Desk, end_of_writing};
@@ -85,6 +87,8 @@ struct Screen {
     reached: Option<LimitReached>,
     /// What the session has used.
     used: Ledger,
+    /// The agents below, as this program saw them.
+    agents: Agents,
     /// What the turns came to: nobody but the exit code tells a script.
     turns: Turns,
     had_unusable_line: bool,
@@ -146,6 +150,7 @@ impl Screen {
             raises: 0,
             reached: None,
             used: *before,
+            agents: Agents::default(),
             turns: Turns::default(),
             had_unusable_line: false,
             directory: PathBuf::new(),
@@ -194,6 +199,7 @@ impl Screen {
                 looked = end_of_look(looking) => self.looked(looked),
                 result = end_of_report(self.report.as_mut()) => self.reported(result),
                 told = told(self.mcp.as_mut()) => self.told_of_servers(told),
+                taken = end_of_order(&mut self.agents) => self.ordered(taken),
                 change = changes.next() => self.changed(change).await,
                 _ = frames.tick(), if moves => {}
                 () = until(ready) => self.is_ready(),
@@ -261,6 +267,7 @@ impl Screen {
 
     fn notice(&mut self, notice: &Notice) {
         self.view.notice(notice);
+        self.agents.notice(notice);
         self.desk.iter_mut().for_each(|desk| desk.status.notice(notice));
         match notice {
             Notice::TurnBegan => self.repository.turn_started(),
@@ -300,41 +307,6 @@ impl Screen {
             Notice::Error { returned_input: texts, .. } | Notice::InputReturned(texts) => self.came_back(texts),
             Notice::Waiting { queued, after_turn } => self.waits(queued, after_turn),
             _ => {}
-        }
-    }
-
-    /// Tells how the checks of a message ended. What a turn itself failed for was told before.
-    fn rested(&mut self, agent: &lifecycle::Outcome, run: Option<&Outcome>) {
-        let is_told = matches!(
-            agent,
-            lifecycle::Outcome::NotKept { .. }
-                | lifecycle::Outcome::Uncheckable { .. }
-                | lifecycle::Outcome::Waiting { .. }
-                | lifecycle::Outcome::TimedOut { .. }
-                | lifecycle::Outcome::BudgetExceeded
-        );
-        if let Some(error) = run.and_then(|run| run.error.as_deref()).filter(|_| is_told) {
-            self.view.tell(&inline(error));
-        }
-    }
-
-    /// A turn came to this.
-    fn ended(&mut self, outcome: &Outcome) {
-        if matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit) {
-            self.view.tell("/more raises the limits by their initial amounts and continues");
-        }
-        self.turns.add(outcome);
-    }
-
-    /// What leaving in order means. A person saw what happened; a script sees only this.
-    fn exit_code(&self) -> u8 {
-        if self.is_typed {
-            return 0;
-        }
-        match self.turns.gravest() {
-            Some(kind) if kind != OutcomeKind::Success => kind.exit_code(),
-            _ if self.had_unusable_line => UNUSABLE_INPUT,
-            _ => 0,
         }
     }
 
@@ -446,5 +418,4 @@ fn is_raise_at_rest(from: State, on: Trigger) -> bool {
     from == State::WaitingForUserInput && on == Trigger::BudgetRaised
 }
 
-const UNUSABLE_INPUT: u8 = 42;
 const DOUBLE_PRESS: Duration = Duration::from_secs(2);

@@ -2,7 +2,7 @@
 
 use super::Screen;
 use super::custom::Custom;
-use super::{does, elsewhere, modes, reports, servers};
+use super::{agents, does, elsewhere, modes, reports, servers};
 use serde::Serialize;
 
 /// A command of the program itself.
@@ -31,6 +31,14 @@ pub(super) enum When {
 
 /// All of them, by their names.
 pub(super) const BUILTINS: &[Builtin] = &[
+    Builtin {
+        name: "agents",
+        aliases: &[],
+        arguments: "[NAME [MESSAGE|stop]]",
+        help: "lists the agents below; with NAME, shows the newest lines of one, sends it MESSAGE, or stops it",
+        when: When::Any,
+        run: agents::agents,
+    },
     Builtin {
         name: "branch",
         aliases: &[],

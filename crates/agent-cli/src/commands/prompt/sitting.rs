@@ -104,6 +104,7 @@ impl Sitting {
         let Some((opened, settings, options)) = self.or_back(begun)? else { return Ok(Left::Session) };
         // What begins with this session's records, or after it, is used as it was.
         self.options.clone_from(&options);
+        let door = opened.door();
         let (mut screen, runner, mut notices) = self.shown(opened, &Arc::new(settings));
         screen.commitments = verification.commitments();
         let mut keyboard = self.sit_down(&screen)?;
@@ -124,6 +125,7 @@ impl Sitting {
             // The terminal is given back before the last words, which stay.
             screen.desk = None;
         }
+        drop(door);
         handle.detach();
         let (ended, cut_short) = apart::ended(task, signals, || {
             screen.view.tell("stopping the end-of-session hooks (Ctrl-C again quits at once)");
@@ -140,7 +142,7 @@ impl Sitting {
         let session = agent.session();
         screen.view.last_words(&mut notices);
         screen.view.end_line();
-        screen.view.spent(session.ledger(), session.has_open_cost());
+        screen.tell_spent(session.ledger(), session.has_open_cost());
         if !id.is_empty() {
             let command = resume_command(&id, &options, Raise::of(session).as_ref());
             screen.view.tell_whole(&format!("to resume: {command}"));

@@ -24,6 +24,15 @@ pub(super) enum Doing {
     Asks,
 }
 
+/// Of the agents below.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Below {
+    /// How many are at work.
+    pub(super) alive: usize,
+    /// What all of them have cost.
+    pub(super) cost_nano_usd: u64,
+}
+
 /// What there is to show.
 #[derive(Debug)]
 pub(super) struct Status {
@@ -94,7 +103,7 @@ impl Status {
     }
 
     /// The row, or nothing where there is nothing to tell.
-    pub(super) fn row(&self, doing: Doing, used: &Ledger, columns: usize) -> String {
+    pub(super) fn row(&self, doing: Doing, used: &Ledger, below: &Below, columns: usize) -> String {
         let time = duration(self.since.map(|since| since.elapsed()).unwrap_or_default());
         let spinner = SPINNER.get(self.frame % SPINNER.len()).copied().unwrap_or_default();
         let state = match doing {
@@ -106,14 +115,17 @@ impl Status {
         let stop = matches!(doing, Doing::Works | Doing::Asks).then(|| String::from("Esc stops"));
         let (input, output) = (used.usage.context_tokens(), used.usage.output_tokens);
         let tokens = (input + output > 0).then(|| format!("{} in, {} out", short(input), short(output)));
+        let agents = (below.alive > 0).then(|| counted(below.alive as u64, "agent"));
+        let cost_nano_usd = used.cost_nano_usd.saturating_add(below.cost_nano_usd);
         let cost = match used.unpriced_calls {
-            0 if used.cost_nano_usd == 0 => None,
-            0 => Some(format!("{} USD", usd(used.cost_nano_usd))),
+            0 if cost_nano_usd == 0 => None,
+            0 => Some(format!("{} USD", usd(cost_nano_usd))),
             _ => Some(String::from("cost unknown")),
         };
         let cost_matters = if used.unpriced_calls > 0 { 7 } else { 3 };
         let parts = [
             (0, state),
+            (2, agents),
             (2, stop),
             (5, tokens),
             (cost_matters, cost),
@@ -206,7 +218,7 @@ mod tests {
     fn parts_are_left_out_in_the_order_of_their_importance() {
         let mut status = status();
         assert_eq!(status.does(Doing::Works), None);
-        let row = |columns| status.row(Doing::Works, &used(), columns);
+        let row = |columns| status.row(Doing::Works, &used(), &Below::default(), columns);
         assert_eq!(
             row(200),
             "⠋ working 0 s · Esc stops · 123k in, 7.8k out · 0.0123 USD · 9 % context · some-model · accept-edits · topic\\u{1b}[2J"
@@ -228,16 +240,26 @@ mod tests {
     fn at_rest_there_is_no_time_and_after_a_summary_no_context() {
         let mut status = status();
         assert_eq!(
-            status.row(Doing::Rests, &used(), 80),
+            status.row(Doing::Rests, &used(), &Below::default(), 80),
             "123k in, 7.8k out · 0.0123 USD · 9 % context · some-model · accept-edits"
         );
-        assert_eq!(status.row(Doing::Rests, &Ledger::default(), 80).split(" · ").count(), 4);
+        assert_eq!(status.row(Doing::Rests, &Ledger::default(), &Below::default(), 80).split(" · ").count(), 4);
         status.window_tokens = None;
-        assert!(status.row(Doing::Rests, &used(), 80).contains(" · 18.0k context · "));
+        assert!(status.row(Doing::Rests, &used(), &Below::default(), 80).contains(" · 18.0k context · "));
         let mut unpriced = used();
         unpriced.unpriced_calls = 1;
-        assert!(status.row(Doing::Rests, &unpriced, 200).contains(" · cost unknown · "));
-        assert!(!status.row(Doing::Rests, &unpriced, 70).contains("cost unknown"), "it matters little");
+        assert!(status.row(Doing::Rests, &unpriced, &Below::default(), 200).contains(" · cost unknown · "));
+        assert!(
+            !status.row(Doing::Rests, &unpriced, &Below::default(), 70).contains("cost unknown"),
+            "it matters little"
+        );
+    }
+
+    #[test]
+    fn agents_below_are_counted_and_paid_for() {
+        let below = Below { alive: 2, cost_nano_usd: 87_700_000 };
+        let row = status().row(Doing::Works, &used(), &below, 70);
+        assert_eq!(row, "⠋ working 0 s · 2 agents · Esc stops · 0.1000 USD · accept-edits");
     }
 
     #[test]
@@ -245,7 +267,7 @@ mod tests {
         let mut status = status();
         let model = ModelConfig { effort: Some(Effort::High), ..ModelConfig::new("some-model") };
         status.configured(&model, PermissionMode::AcceptEdits);
-        let row = |columns| status.row(Doing::Rests, &Ledger::default(), columns);
+        let row = |columns| status.row(Doing::Rests, &Ledger::default(), &Below::default(), columns);
         assert_eq!(row(100), "18.0k context · some-model · effort high · accept-edits · topic\\u{1b}[2J");
         assert_eq!(row(60), "18.0k context · some-model · accept-edits · topic\\u{1b}[2J");
     }
@@ -260,8 +282,12 @@ mod tests {
         status.last_piece = Some(Instant::now());
         assert_eq!(status.does(Doing::Works), None);
         assert_eq!(status.frame, 4);
-        assert!(status.row(Doing::Stops, &used(), 80).starts_with("⠼ stopping 1 min 2 s · "));
-        assert!(status.row(Doing::Asks, &used(), 80).starts_with("? waiting for your answer 1 min 2 s · Esc stops"));
+        assert!(status.row(Doing::Stops, &used(), &Below::default(), 80).starts_with("⠼ stopping 1 min 2 s · "));
+        assert!(
+            status
+                .row(Doing::Asks, &used(), &Below::default(), 80)
+                .starts_with("? waiting for your answer 1 min 2 s · Esc stops")
+        );
         assert!(status.does(Doing::Rests) >= Some(Duration::from_secs(62)));
         assert_eq!(status.does(Doing::Rests), None);
     }

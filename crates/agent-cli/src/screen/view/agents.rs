@@ -3,7 +3,7 @@
 use super::{Level, View, call_line};
 use crate::screen::terminal::{inline, one_line};
 use agent_core::child::{Outcome, Verified};
-use agent_runner::{AgentName, Notice};
+use agent_runner::{AgentName, Notice, Order};
 
 impl View {
     pub(super) fn agent_began(&mut self, agent: &AgentName, task: &str) {
@@ -19,6 +19,15 @@ impl View {
         };
         let reason = outcome.reason.as_ref().map(|why| format!(" ({})", one_line(why, 200))).unwrap_or_default();
         self.tell(&format!("◂ agent {}: {}{verified}{reason}", inline(&agent.name), outcome.word));
+    }
+
+    /// A person, here or in another program, asked something of an agent.
+    pub(super) fn ordered(&mut self, agent: Option<&AgentName>, order: &Order) {
+        let whom = agent.map_or(String::from("the agent"), |agent| format!("agent {}", inline(&agent.name)));
+        match order {
+            Order::Stop => self.tell(&format!("▪ {whom} is to stop")),
+            Order::Say(text) => self.tell(&format!("▸ to {whom}: {}", one_line(text.trim(), 200))),
+        }
     }
 
     /// Something that an agent below does. Its answers are for its parent.

@@ -203,6 +203,7 @@ impl View {
             Notice::AgentBegun { agent, task, .. } => self.agent_began(agent, task),
             Notice::AgentEnded { agent, outcome, .. } => self.agent_ended(agent, outcome),
             Notice::OfAgent { agent, notice } => self.of_agent(agent, notice),
+            Notice::Ordered { agent, order } => self.ordered(agent.as_deref(), order),
             Notice::CheckStarted { command } => self.tell(&format!("checking: {}", one_line(command, 100))),
             Notice::CheckFinished { report, .. } => {
                 let verdict = if report.is_kept() { "kept" } else { "not kept" };

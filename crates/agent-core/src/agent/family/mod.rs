@@ -241,7 +241,9 @@ impl Agent {
         event: child::Event,
         step: &mut FamilyStep,
     ) -> Result<(), Rejected> {
-        let is_derived = event.run().is_none() && !matches!(event, child::Event::StopRequested { .. });
+        // A person may stop a child and send it a message; what else has no run follows from the agent's own calls.
+        let is_persons = matches!(event, child::Event::StopRequested { .. } | child::Event::MessageSent { .. });
+        let is_derived = event.run().is_none() && !is_persons;
         if is_derived {
             return Err(Rejected::Derived { event: event.name() });
         }
