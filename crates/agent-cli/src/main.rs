@@ -16,8 +16,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use commands::args::{Cli, Command, ConfigCommand, Resume};
 use commands::sessions::Picked;
 use commands::{
-    acp, agents, config_show, demo, diagram, doctor, help_pages, job, listing, mcp as mcp_commands, models, prompt, run,
-    sessions, tools, trust, undo,
+    acp, agents, config_show, demo, diagram, doctor, help_pages, job, listing, mcp as mcp_commands, models, prompt,
+    run, sessions, tools, trust, undo,
 };
 use config::file::state_home;
 use config::options::Options;

@@ -139,28 +139,12 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug, Args)]
-<<<<<<< HEAD
 pub(crate) struct Acp {
     #[command(flatten)]
     pub(crate) options: Options,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Ps {
-    /// The session, by its id or how it begins. Default: the newest of this directory.
-    #[arg(value_name = "ID")]
-    pub(crate) id: Option<String>,
-    /// Write JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Use the sessions of this directory.
-    #[arg(short = 'C', long = "cd", value_name = "DIR")]
-    pub(crate) directory: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-=======
->>>>>>> dc8a9809 (People reach agents at work: agent show, attach, send, stop, fleet and /agents; the status row and /cost count them)
 pub(crate) struct Undo {
     /// Number of turns to undo. An undo counts as a turn: `agent undo` after an undo reverses it.
     #[arg(value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

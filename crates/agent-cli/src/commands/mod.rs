@@ -1,10 +1,7 @@
 //! The command line, and a file or folder for each command.
 
-<<<<<<< HEAD
 pub(crate) mod acp;
-=======
 pub(crate) mod agents;
->>>>>>> dc8a9809 (People reach agents at work: agent show, attach, send, stop, fleet and /agents; the status row and /cost count them)
 pub(crate) mod args;
 pub(crate) mod config_show;
 pub(crate) mod demo;
