@@ -124,9 +124,20 @@ async fn drive(
     mut signals: Signals,
     started: Instant,
 ) -> RunResult {
-    let door = opened.door();
-    let Opened { runner, handle, mut notices, id, model, tool_names, before, unfinished, repository, mut mcp, .. } =
-        opened;
+    let Opened {
+        runner,
+        handle,
+        mut notices,
+        id,
+        model,
+        tool_names,
+        before,
+        unfinished,
+        repository,
+        mut mcp,
+        doorway,
+        ..
+    } = opened;
     printer.init(Init {
         session_id: id.clone(),
         model: model.id.to_string(),
@@ -151,14 +162,13 @@ async fn drive(
         mcp.stop().await;
         return RunResult::of_failure(&failure, started).of_session(id);
     }
-    let task = tokio::spawn(runner.run());
+    let (task, _door) = (tokio::spawn(runner.run()), doorway.open(&id, &handle));
     let has_task = prompt.is_some();
     if let Some(Pictured { message, told }) = prompt {
         told.iter().for_each(|told| printer.say(&inline(&format!("attached {told}"))));
         handle.input(message);
     }
     let signalled = watch(&handle, has_task, printer, &mut signals, &mut notices, mcp.as_mut()).await;
-    drop(door);
     handle.detach();
     let (ended, cut_short) = apart::ended(task, &mut signals, || {
         printer.say("stopping the end-of-session hooks (Ctrl-C again quits at once)");

@@ -68,16 +68,17 @@ pub(crate) struct Opened {
     pub(crate) attaching: Attaching,
     /// The servers whose tools it has, where there are any.
     pub(crate) mcp: Option<Mcp>,
-    /// Whether agents may begin below it, or work there already.
-    has_agents: bool,
-    store: Option<SessionStore>,
+    /// Where other programs reach its agents.
+    pub(crate) doorway: Doorway,
 }
 
-impl Opened {
-    /// Lets other programs of the user reach the agents, where there are or may be some. That it cannot be done is said.
-    pub(crate) fn door(&self) -> Option<Door> {
-        let store = self.store.as_ref().filter(|_| self.has_agents)?;
-        Door::open(store, &self.id, &self.handle).inspect_err(|failure| say(&format!("agent: {failure}"))).ok()
+/// Where the door of a session is to be; nowhere for one that has no agents below it and begins none, or is not kept.
+pub(crate) struct Doorway(Option<SessionStore>);
+
+impl Doorway {
+    /// Lets other programs of the user reach the agents. That it cannot be done is said.
+    pub(crate) fn open(&self, id: &str, handle: &Handle) -> Option<Door> {
+        Door::open(self.0.as_ref()?, id, handle).inspect_err(|failure| say(&format!("agent: {failure}"))).ok()
     }
 }
 
@@ -160,8 +161,7 @@ pub(crate) fn open(
         background,
         attaching,
         mcp,
-        has_agents,
-        store,
+        doorway: Doorway(store.filter(|_| has_agents)),
     })
 }
 

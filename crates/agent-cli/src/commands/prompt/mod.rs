@@ -31,6 +31,7 @@ use crate::screen::signals::{Signal, Signals};
 use crate::screen::terminal::{self, Style, one_line};
 use crate::screen::unread;
 use crate::screen::view::{Level, View, lost};
+use crate::session::door::Door;
 use crate::session::limits::next_notice;
 use crate::session::pictured::Attaching;
 use agent_core::agent::{Doing, Rejected, Turns};
@@ -120,6 +121,8 @@ struct Screen {
     background: BackgroundCommands,
     /// The servers whose tools the session has.
     mcp: Option<Mcp>,
+    /// Where other programs reach its agents.
+    door: Option<Door>,
     /// When turns were taken back here.
     undos: Undos,
     /// A command that runs. Until its end nothing more is read.
@@ -169,6 +172,7 @@ impl Screen {
             presses: Arc::default(),
             background: BackgroundCommands::default(),
             mcp: None,
+            door: None,
             undos: Undos::default(),
             report: None,
             next: None,
@@ -183,9 +187,8 @@ impl Screen {
         Keyboard { lines, changes, .. }: &mut Keyboard,
         mut questions: mpsc::UnboundedReceiver<Question>,
     ) -> u8 {
-        let mut next_question = None;
         // What a key means depends on what the agent does: the session says that first.
-        let mut has_begun = false;
+        let (mut next_question, mut has_begun) = (None, false);
         let mut frames = tokio::time::interval(status::FRAME);
         frames.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {

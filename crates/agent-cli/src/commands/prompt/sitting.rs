@@ -104,7 +104,6 @@ impl Sitting {
         let Some((opened, settings, options)) = self.or_back(begun)? else { return Ok(Left::Session) };
         // What begins with this session's records, or after it, is used as it was.
         self.options.clone_from(&options);
-        let door = opened.door();
         let (mut screen, runner, mut notices) = self.shown(opened, &Arc::new(settings));
         screen.commitments = verification.commitments();
         let mut keyboard = self.sit_down(&screen)?;
@@ -125,7 +124,6 @@ impl Sitting {
             // The terminal is given back before the last words, which stay.
             screen.desk = None;
         }
-        drop(door);
         handle.detach();
         let (ended, cut_short) = apart::ended(task, signals, || {
             screen.view.tell("stopping the end-of-session hooks (Ctrl-C again quits at once)");
@@ -186,6 +184,7 @@ impl Sitting {
             background,
             attaching,
             mcp,
+            doorway,
             ..
         } = opened;
         let options = &self.options;
@@ -218,6 +217,7 @@ impl Sitting {
             screen.view.tell(&going_on(left));
         }
         (screen.id, screen.attaching) = (id, attaching);
+        screen.door = doorway.open(&screen.id, &screen.handle);
         (screen.background, screen.mcp) = (background, mcp);
         (screen.reach, screen.wish) = (reach, settings.effort);
         screen.provider = Endpoint::of(settings).map(|endpoint| endpoint.name).unwrap_or_default();

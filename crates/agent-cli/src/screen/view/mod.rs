@@ -191,9 +191,7 @@ impl View {
                 self.notes(&report.notes);
             }
             Notice::Spent(ledger) => self.say_what_is_near(ledger),
-            Notice::TimeNear { used_ms, limit_ms } => {
-                self.tell(&format!("{} of {} of time used", duration(*used_ms), duration(*limit_ms)));
-            }
+            Notice::TimeNear { used_ms, limit_ms } => self.time_is_near(*used_ms, *limit_ms),
             Notice::RetryScheduled { delay_ms, reason, .. } => {
                 let seconds = delay_ms.div_ceil(1_000);
                 self.tell(&format!("retrying in {seconds} s: {}", inline(reason)));
@@ -272,6 +270,10 @@ impl View {
     fn new_commit(&mut self, commit: &CommitInfo) {
         let stat = commit.stat.map(|stat| format!(" ({stat})")).unwrap_or_default();
         self.tell(&format!("new commit {} {}{stat}", short(&commit.id), one_line(&commit.subject, 80)));
+    }
+
+    fn time_is_near(&mut self, used_ms: u64, limit_ms: u64) {
+        self.tell(&format!("{} of {} of time used", duration(used_ms), duration(limit_ms)));
     }
 
     fn say_what_is_near(&mut self, ledger: &Ledger) {
