@@ -15,7 +15,7 @@ use agent_exec::Processes;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 /// Starts servers: who knows programs, sandboxes and the environment. Called on threads that may wait.
@@ -80,6 +80,7 @@ impl std::fmt::Debug for Change {
 /// The servers of a session. Dropping it ends them at once; [`stop`](Self::stop) lets them end by themselves.
 pub struct Servers {
     each: Vec<(Connection, Mutex<Option<JoinHandle<()>>>)>,
+    begin: watch::Sender<bool>,
 }
 
 impl std::fmt::Debug for Servers {
@@ -89,7 +90,7 @@ impl std::fmt::Debug for Servers {
 }
 
 impl Servers {
-    /// Starts all servers in the background. The tools are those that are known from records, in the order of the configuration; what is
+    /// Gets all servers ready to be [started](Self::start) in the background; a call starts its server, too. The tools are those that are known from records, in the order of the configuration; what is
     /// found later comes as [`Change`]s. `root` is the root of the repository, for the records of servers that it names. Must be called
     /// within a tokio runtime with I/O and time.
     pub fn open(
@@ -102,6 +103,7 @@ impl Servers {
         let (changes, told) = mpsc::unbounded_channel();
         let outside = Arc::new(outside);
         let shelf = Shelf::new(changes.clone());
+        let (begin, begun) = watch::channel(false);
         let (mut each, mut tools) = (Vec::new(), Vec::new());
         for config in configs {
             let place = place_of(&config, root);
@@ -112,6 +114,7 @@ impl Servers {
                 launcher: launcher.clone(),
                 outside: outside.clone(),
                 shelf: shelf.clone(),
+                begun: begun.clone(),
                 store: store.clone(),
                 place,
                 changes: changes.clone(),
@@ -121,7 +124,12 @@ impl Servers {
             each.push((connection, Mutex::new(Some(task))));
         }
         tools.extend(shelf.searching());
-        (Self { each }, tools, told)
+        (Self { each, begin }, tools, told)
+    }
+
+    /// Starts all servers, if they are not started yet. A host does what is more urgent first: ten programs that start take all processors.
+    pub fn start(&self) {
+        self.begin.send_if_modified(|begin| !std::mem::replace(begin, true));
     }
 
     /// Where each server stands, in the order of the configuration.
@@ -131,9 +139,10 @@ impl Servers {
         self.each.iter().map(|(connection, _)| of(connection)).collect()
     }
 
-    /// Waits until every server that the first turn needs is there, or will not come for now; each of them bounds that itself. Those that
+    /// Starts all, and waits until every server that the first turn needs is there, or will not come for now; each of them bounds that itself. Those that
     /// are not there, with what was found.
     pub async fn required(&self) -> Vec<(String, String)> {
+        self.start();
         let mut missing = Vec::new();
         for (connection, _) in self.each.iter().filter(|(connection, _)| connection.config().is_required) {
             let mut status = connection.status();
@@ -147,9 +156,10 @@ impl Servers {
         missing
     }
 
-    /// Waits until every server is there of which nothing was known when the session began, so that its tools could not be declared; or for
+    /// Starts all, and waits until every server is there of which nothing was known when the session began, so that its tools could not be declared; or for
     /// two seconds, whatever they do.
     pub async fn first_known(&self) {
+        self.start();
         let unknown = self.each.iter().filter(|(connection, _)| {
             let config = connection.config();
             config.is_enabled && !connection.was_known() && matches!(config.exposure, Exposure::Auto | Exposure::Direct)
@@ -164,8 +174,9 @@ impl Servers {
         let _ = tokio::time::timeout(FIRST_PATIENCE, all).await;
     }
 
-    /// Waits until every server is there, or will not come for now.
+    /// Starts all, and waits until every server is there, or will not come for now.
     pub async fn decided(&self) {
+        self.start();
         for (connection, _) in &self.each {
             // The task that ended has stopped its server.
             let _ = connection.status().wait_for(Status::is_decided).await;

@@ -28,6 +28,8 @@ pub(crate) struct Needs {
     pub(crate) launcher: Arc<dyn Launcher>,
     pub(crate) outside: Arc<Outside>,
     pub(crate) shelf: Arc<Shelf>,
+    /// Whether it may be started.
+    pub(crate) begun: watch::Receiver<bool>,
     pub(crate) store: TrustStore,
     /// Whose configuration names it, for the record.
     pub(crate) place: PathBuf,
@@ -109,6 +111,16 @@ struct Open {
 
 impl Driver {
     async fn run(mut self, mut inputs: mpsc::UnboundedReceiver<Input>) {
+        let mut begun = self.needs.begun.clone();
+        tokio::select! {
+            biased;
+            // A host that is gone needs nothing any more, and says so in the inbox.
+            _ = begun.wait_for(|begun| *begun) => {}
+            input = inputs.recv() => match input {
+                Some(input) => self.take(input),
+                None => return,
+            },
+        }
         self.consider();
         while self.server.state() != State::Stopped {
             let said = async {

@@ -81,6 +81,7 @@ impl Place {
         let results = Arc::new(Kept(Mutex::default()));
         let outside = Outside { pictures: None, results: results.clone() };
         let (servers, tools, changes) = Servers::open(configs, Path::new("/"), &self.store(), &launcher, outside);
+        servers.start();
         Session { servers, tools, changes, said: Vec::new(), results }
     }
 }

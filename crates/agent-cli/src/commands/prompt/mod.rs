@@ -219,6 +219,7 @@ impl Screen {
                         self.notice(&notice);
                         if !std::mem::replace(&mut has_begun, true) {
                             self.notice_all(notices);
+                            self.start_servers();
                         }
                     }
                     None => return 1,
@@ -233,6 +234,7 @@ impl Screen {
                     // Why it is asked was told before.
                     self.notice_all(notices);
                     has_begun = true;
+                    self.start_servers();
                     if self.ask(question) {
                         return self.exit_code();
                     }

@@ -6,6 +6,13 @@ use crate::screen::terminal::inline;
 use agent_mcp::Change;
 
 impl Screen {
+    /// The prompt is there: now the servers may have the processors.
+    pub(super) fn start_servers(&self) {
+        if let Some(mcp) = &self.mcp {
+            mcp.servers.start();
+        }
+    }
+
     /// Something was told of a server: tools are offered between turns.
     pub(super) fn told_of_servers(&mut self, change: Change) {
         let rests = self.is_idle();
