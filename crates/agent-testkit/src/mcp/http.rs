@@ -1,4 +1,5 @@
-//! A server of the Model Context Protocol over HTTP, on loopback: it does what it should, or one of the things that servers do and should not.
+//! A server of the Model Context Protocol over HTTP, on loopback: it does what it should, or one of the things that servers do and should
+//! not.
 
 use super::PIXEL;
 use serde_json::{Value, json};
