@@ -90,9 +90,9 @@ impl std::fmt::Debug for Servers {
 }
 
 impl Servers {
-    /// Gets all servers ready to be [started](Self::start) in the background; a call starts its server, too. The tools are those that are known from records, in the order of the configuration; what is
-    /// found later comes as [`Change`]s. `root` is the root of the repository, for the records of servers that it names. Must be called
-    /// within a tokio runtime with I/O and time.
+    /// Gets all servers ready to be [started](Self::start) in the background; a call starts its server, too. The tools are those that are
+    /// known from records, in the order of the configuration; what is found later comes as [`Change`]s. `root` is the root of the
+    /// repository, for the records of servers that it names. Must be called within a tokio runtime with I/O and time.
     pub fn open(
         configs: Vec<ServerConfig>,
         root: &Path,
@@ -139,8 +139,8 @@ impl Servers {
         self.each.iter().map(|(connection, _)| of(connection)).collect()
     }
 
-    /// Starts all, and waits until every server that the first turn needs is there, or will not come for now; each of them bounds that itself. Those that
-    /// are not there, with what was found.
+    /// Starts all, and waits until every server that the first turn needs is there, or will not come for now; each of them bounds that
+    /// itself. Those that are not there, with what was found.
     pub async fn required(&self) -> Vec<(String, String)> {
         self.start();
         let mut missing = Vec::new();
@@ -156,8 +156,8 @@ impl Servers {
         missing
     }
 
-    /// Starts all, and waits until every server is there of which nothing was known when the session began, so that its tools could not be declared; or for
-    /// two seconds, whatever they do.
+    /// Starts all, and waits until every server is there of which nothing was known when the session began, so that its tools could not
+    /// be declared; or for two seconds, whatever they do.
     pub async fn first_known(&self) {
         self.start();
         let unknown = self.each.iter().filter(|(connection, _)| {

@@ -24,7 +24,8 @@ pub(crate) struct Mcp {
 }
 
 impl Mcp {
-    /// Gets the servers of these settings ready to be started; nothing where there are none. The tools are those that are known of them already.
+    /// Gets the servers of these settings ready to be started; nothing where there are none. The tools are those that are known of them
+    /// already.
     pub(crate) fn start(settings: &Settings, pictures: Arc<dyn PictureKeeper>) -> Option<(Self, Vec<Arc<dyn Tool>>)> {
         if settings.servers.is_empty() {
             return None;

@@ -219,7 +219,6 @@ impl Screen {
                         self.notice(&notice);
                         if !std::mem::replace(&mut has_begun, true) {
                             self.notice_all(notices);
-                            self.start_servers();
                         }
                     }
                     None => return 1,
@@ -234,7 +233,6 @@ impl Screen {
                     // Why it is asked was told before.
                     self.notice_all(notices);
                     has_begun = true;
-                    self.start_servers();
                     if self.ask(question) {
                         return self.exit_code();
                     }
@@ -265,6 +263,7 @@ impl Screen {
     }
 
     fn notice_all(&mut self, notices: &mut agent_runner::Notices) {
+        self.start_servers();
         while let Ok(notice) = notices.try_recv() {
             self.notice(&notice);
         }

@@ -6,7 +6,7 @@ use crate::screen::terminal::inline;
 use agent_mcp::Change;
 
 impl Screen {
-    /// The prompt is there: now the servers may have the processors.
+    /// The session has begun and the prompt is there: now the servers may have the processors. Once is enough.
     pub(super) fn start_servers(&self) {
         if let Some(mcp) = &self.mcp {
             mcp.servers.start();
