@@ -124,20 +124,9 @@ async fn drive(
     mut signals: Signals,
     started: Instant,
 ) -> RunResult {
-    let Opened {
-        runner,
-        handle,
-        mut notices,
-        id,
-        model,
-        tool_names,
-        before,
-        unfinished,
-        repository,
-        mut mcp,
-        doorway,
-        ..
-    } = opened;
+    let _door = opened.doorway.open(&opened.id, &opened.handle);
+    let Opened { runner, handle, mut notices, id, model, tool_names, before, unfinished, repository, mut mcp, .. } =
+        opened;
     printer.init(Init {
         session_id: id.clone(),
         model: model.id.to_string(),
@@ -162,8 +151,7 @@ async fn drive(
         mcp.stop().await;
         return RunResult::of_failure(&failure, started).of_session(id);
     }
-    let (task, _door) = (tokio::spawn(runner.run()), doorway.open(&id, &handle));
-    let has_task = prompt.is_some();
+    let (task, has_task) = (tokio::spawn(runner.run()), prompt.is_some());
     if let Some(Pictured { message, told }) = prompt {
         told.iter().for_each(|told| printer.say(&inline(&format!("attached {told}"))));
         handle.input(message);

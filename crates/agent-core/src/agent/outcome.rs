@@ -70,7 +70,7 @@ fn of_agent(outcome: &lifecycle::Outcome) -> (OutcomeKind, Option<String>) {
             (OutcomeKind::VerificationFailed, Some(text))
         }
         lifecycle::Outcome::Uncheckable { gaps } => {
-            (OutcomeKind::VerificationFailed, Some(format!("commitments could not be checked: {}", listed(gaps))))
+            (OutcomeKind::VerificationFailed, Some(format!("no commitment could be checked: {}", listed(gaps))))
         }
         lifecycle::Outcome::TimedOut { state } => {
             (OutcomeKind::Budget, Some(format!("the agent was {state:?} for too long")))

@@ -105,7 +105,7 @@ pub enum Outcome {
     },
     /// Not one commitment could be checked.
     Uncheckable {
-        /// What is not known to be kept.
+        /// What is not known to be kept: all.
         gaps: Vec<Gap>,
     },
     /// It was too long in one state.

@@ -72,10 +72,8 @@ impl Lifecycle {
             return Ok(Trigger::CheckCompletedMoreLeft);
         }
         let was_not_started = |report: &CheckReport| matches!(report.end, CheckEnd::NotStarted { .. });
-        let all = || verification.reports().chain([report]);
-        let is_kept = all().all(CheckReport::is_kept);
-        // Nothing failed that work could mend: another round would end the same.
-        let is_impossible = !is_kept && all().all(|report| report.is_kept() || was_not_started(report));
+        let is_impossible = was_not_started(report) && verification.reports().all(was_not_started);
+        let is_kept = report.is_kept() && verification.reports().all(CheckReport::is_kept);
         let may_try_again = self.rounds < self.config.max_rounds;
         Ok(if is_kept {
             Trigger::ChecksPassed

@@ -62,7 +62,7 @@ labels! {
         ChecksFailedResting,
         /// The same, and the agent has no tries left.
         ChecksFailedForGood,
-        /// What is not kept could not be checked, and work cannot change that.
+        /// No check could be run.
         ChecksImpossible,
         /// The user or host asked to stop the turn or the checks.
         CancelRequested,

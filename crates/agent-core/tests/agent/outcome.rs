@@ -129,7 +129,7 @@ fn what_is_missing_is_named() {
     let list = "`it builds` ended with exit code 2; `it runs` was not done in time";
     let not_kept = lifecycle::Outcome::NotKept { gaps: gaps.clone(), commitments: 3, rounds: 1 };
     assert_eq!(said(not_kept), format!("2 of 3 commitments not kept after 1 gap reports: {list}"));
-    assert_eq!(said(lifecycle::Outcome::Uncheckable { gaps }), format!("commitments could not be checked: {list}"));
+    assert_eq!(said(lifecycle::Outcome::Uncheckable { gaps }), format!("no commitment could be checked: {list}"));
 }
 
 #[test]

@@ -201,15 +201,12 @@ const EXPECTED: &[Line] = &[
     ("Verifying", &["cancel"], State::Idle, &["CancelChecks", "ReportOutcome", "StartTimer"]),
     ("Verifying", &["budget", "session ended", "dismissed"], State::Reaped, &["CancelChecks", "ReportOutcome", "CleanUp"]),
     ("Verifying, first kept", &["second kept"], State::Done, &["ReportOutcome"]),
-    // Nothing failed that work could mend.
-    ("Verifying, first kept", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Verifying, last round", &["second kept"], State::Done, &["ReportOutcome"]),
     ("Verifying, resting, first kept", &["second kept"], State::Done, &["ReportOutcome"]),
-    ("Verifying, resting, first kept", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
-    ("Verifying, resting, first not started", &["second not started", "second kept"], State::Reaped, &["ReportOutcome", "CleanUp"]),
+    ("Verifying, resting, first not started", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Verifying, resting", &["second kept", "second not kept", "second too slow", "second not started"], State::Idle, &["ReportOutcome", "StartTimer"]),
     ("Verifying, last round", &["second not kept", "second too slow", "second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
-    ("Verifying, first not started", &["second not started", "second kept"], State::Reaped, &["ReportOutcome", "CleanUp"]),
+    ("Verifying, first not started", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Verifying, first", &["second kept", "second not kept", "second too slow", "second not started"], State::Working, &["SendGapReport", "StartTimer"]),
 
     ("Done", &["session ended"], State::Ended, &[]),

@@ -137,8 +137,11 @@ impl Screen {
         if !below.is_nothing() {
             let (all, calls) = (counted(below.agents, "agent"), counted(below.model_calls, "model call"));
             let (tools, tokens) = (counted(below.tool_calls, "tool call"), below.tokens);
-            let cost = usd(below.cost_nano_usd);
-            self.view.tell(&format!("and {all} below: {calls}, {tools}, {tokens} tokens, cost {cost} USD"));
+            let cost = match below.cost_nano_usd {
+                0 => String::new(),
+                cost => format!(", cost {} USD", usd(cost)),
+            };
+            self.view.tell(&format!("and {all} below: {calls}, {tools}, {tokens} tokens{cost}"));
         }
     }
 
