@@ -1,18 +1,16 @@
 //! Servers that others wrote, through the program. `cargo xtask mcp-servers` installs them; where they are not, this is skipped.
 
-use crate::support::{Model, Scratch, has_any_sandbox};
+use crate::support::{Model, Scratch, has_any_sandbox, of_others};
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::PathBuf;
 
-/// Where `cargo xtask mcp-servers` puts them.
+/// Where they are, if they can be tried.
 #[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
 fn servers() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
-    let place = variable("AGENT_MCP_SERVERS").or_else(|| Some(cache()?.join("agent-mcp-servers")))?;
+    let place = of_others()?;
     let is_there = place.join("python/bin/mcp-server-fetch").exists() && place.join("node_modules/.bin").exists();
     let has_node = std::process::Command::new("node").arg("--version").output().is_ok_and(|run| run.status.success());
     if !is_there || !has_node || !has_any_sandbox() {
