@@ -77,6 +77,18 @@ labels! {
         OneOutcome,
         /// From every state a dismissal ends the agent, after at most three events.
         DismissalArrives,
+        /// No agent rests while one below it is alive.
+        RestsAbove,
+        /// The outcome of an agent is told once to the one above it, whatever dies in between.
+        ToldOnce,
+        /// What agents below may still spend counts as spent, and never goes beyond the limits of the one above; nor does their number.
+        LeasesHold,
+        /// An agent works under the policies of all above it, as they are now.
+        PoliciesHoldBelow,
+        /// From every state, a tree whose models ask for nothing more comes to rest, and every outcome below was told or withdrawn.
+        TreesRest,
+        /// From every state a stop ends every agent below without a further model call there.
+        StopsReachBelow,
     }
 }
 

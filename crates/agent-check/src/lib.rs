@@ -26,6 +26,7 @@ pub mod request;
 pub mod scenarios;
 pub mod server;
 pub mod session;
+pub mod tree;
 pub mod witness;
 
 use std::fmt::Debug;

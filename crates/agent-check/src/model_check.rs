@@ -6,7 +6,8 @@
 //!                                               +------- explore <--- key <----+
 //! ```
 //!
-//! Two kinds of models: sessions in several worlds, and agents in several set-ups, which are a session with the lifecycle over it.
+//! Three kinds of models: sessions in several worlds; agents in several set-ups, which are a session with the lifecycle over it; trees of
+//! agents, a root with those below it.
 
 mod agent;
 mod events;
@@ -17,6 +18,7 @@ mod report;
 mod session;
 #[cfg(test)]
 mod tests;
+mod trees;
 mod world;
 
 use agent::{Agents, SETUPS};
@@ -26,6 +28,7 @@ use explore::{Explored, Reach, explore};
 use session::Sessions;
 use std::thread;
 use std::time::Instant;
+use trees::{GROVES, Trees};
 use world::{WORLDS, World};
 
 pub use options::Options;
@@ -49,6 +52,12 @@ pub fn check(options: &Options, say: &mut dyn FnMut(&str) -> Result<(), String>)
         let begun = Instant::now();
         let found = explore(&Agents::new(&setup)?, options.reach(threads()));
         say(&report.add(setup.name, &format!("config {}", setup.config), found, begun.elapsed()))?;
+    }
+    for grove in GROVES.iter().filter(|grove| options.is_wanted(grove.name)) {
+        let grove = options.grove(grove);
+        let begun = Instant::now();
+        let found = explore(&Trees::new(&grove), options.reach(threads()));
+        say(&report.add(grove.name, "", found, begun.elapsed()))?;
     }
     report.took = begun.elapsed();
     say(&report.summary())?;

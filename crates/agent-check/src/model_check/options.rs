@@ -2,6 +2,7 @@
 
 use super::agent::{SETUPS, Setup};
 use super::explore::Reach;
+use super::trees::{GROVES, Grove};
 use super::world::{Bounds, WORLDS, World};
 
 /// What a run is to explore.
@@ -47,7 +48,9 @@ impl Options {
 
     pub(crate) fn is_wanted(&self, name: &str) -> bool {
         let is_agent = SETUPS.iter().any(|setup| setup.name == name);
-        self.only.is_empty() || self.only.iter().any(|only| only == name || only == AGENTS && is_agent)
+        let is_tree = GROVES.iter().any(|grove| grove.name == name);
+        let is_of = |only: &String| only == name || only == AGENTS && is_agent || only == TREES && is_tree;
+        self.only.is_empty() || self.only.iter().any(is_of)
     }
 
     /// A world within the bounds that are asked for.
@@ -72,6 +75,11 @@ impl Options {
         Setup { left, ..*setup }
     }
 
+    /// A tree of agents within its bounds.
+    pub(crate) fn grove(&self, grove: &Grove) -> Grove {
+        if self.is_smoke { Grove { left: grove.smoke, ..*grove } } else { *grove }
+    }
+
     pub(crate) fn reach(&self, threads: usize) -> Reach {
         let states = self.bounds.iter().find(|(name, _)| name == STATES).map(|(_, value)| *value);
         Reach { threads, max_states: states.unwrap_or(MAX_STATES) }
@@ -88,7 +96,8 @@ fn bound(word: &str) -> Result<(String, usize), String> {
 
 fn known(name: &str) -> Result<String, String> {
     let worlds = WORLDS.iter().map(|world| world.name);
-    let names: Vec<&str> = worlds.chain(SETUPS.iter().map(|setup| setup.name)).chain([AGENTS]).collect();
+    let agents = SETUPS.iter().map(|setup| setup.name).chain(GROVES.iter().map(|grove| grove.name));
+    let names: Vec<&str> = worlds.chain(agents).chain([AGENTS, TREES]).collect();
     if names.contains(&name) { Ok(name.to_owned()) } else { Err(format!("`{name}` is none of {}", names.join(", "))) }
 }
 
@@ -127,6 +136,8 @@ const NAMES: &[&str] = &[
 ];
 /// Stands for the set-ups of agents.
 const AGENTS: &str = "agents";
+/// Stands for the trees of agents.
+const TREES: &str = "trees";
 const STATES: &str = "states";
 /// States of one model: some four gigabytes at worst.
 const MAX_STATES: usize = 8_000_000;

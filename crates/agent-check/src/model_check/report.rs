@@ -78,7 +78,7 @@ impl Report {
         let Tally { shutdowns, shutdown_answers, shutdown_rows, .. } = self.tally;
         let overshoot = |(over, last): (u64, u64), unit: &str| format!("{over} {unit}, by one call of {last}");
         let mut rows = vec![
-            ("models (worlds of a session, set-ups of an agent)", self.models.to_string()),
+            ("models (worlds of a session, set-ups of an agent, trees of agents)", self.models.to_string()),
             ("states", self.states.to_string()),
             ("edges", self.edges.to_string()),
             ("depth reached", self.depth.to_string()),

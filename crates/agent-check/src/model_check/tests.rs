@@ -44,7 +44,9 @@ fn assert_found(found: &Violation, broken: Invariant) {
 #[test]
 fn every_invariant_is_broken_by_a_planted_fault() {
     for invariant in Invariant::ALL {
-        let is_broken = [BROKEN, planted::BROKEN, planted::agents::BROKEN].iter().any(|list| list.contains(invariant));
+        let is_broken = [BROKEN, planted::BROKEN, planted::agents::BROKEN, planted::trees::BROKEN]
+            .iter()
+            .any(|list| list.contains(invariant));
         assert!(is_broken, "no planted fault breaks {invariant:?}");
     }
 }

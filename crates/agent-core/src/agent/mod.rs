@@ -266,5 +266,8 @@ impl Agent {
         if let Some(oversight) = &mut self.oversight {
             oversight.lifecycle.forget_trace();
         }
+        if let Some(family) = &mut self.family {
+            family.forget_traces();
+        }
     }
 }

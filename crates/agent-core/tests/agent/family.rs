@@ -1,6 +1,6 @@
 //! Stories of parents and children, each over the real steps of every agent.
 
-use crate::tree::{Place, Tree, calls, config, read_by, rounds};
+use agent_check::tree::{Place, Tree, calls, config, read_by, rounds};
 use agent_core::agent::{Agent, Event};
 use agent_core::agents::AgentLimits;
 use agent_core::budget::Limits;

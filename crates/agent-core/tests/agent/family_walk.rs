@@ -1,7 +1,7 @@
 //! Trees by chance: models that spawn, wait, send, stop and ask as they like, answers in any order, stops, and a program that dies at any
 //! record. What has to be true of the tree holds after every event, and the tree comes to rest.
 
-use crate::tree::{Place, Tree, calls, config, rounds};
+use agent_check::tree::{Place, Tree, calls, config, rounds};
 use agent_core::agent::Agent;
 use agent_core::lifecycle::LifecycleConfig;
 use agent_core::llm::LlmResponse;

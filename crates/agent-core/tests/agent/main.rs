@@ -9,4 +9,3 @@ mod form;
 mod outcome;
 mod properties;
 mod scenario;
-mod tree;

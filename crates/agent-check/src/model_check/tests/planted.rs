@@ -33,6 +33,7 @@ macro_rules! planted {
 }
 
 pub(super) mod agents;
+pub(super) mod trees;
 
 planted! {
     a_queue_that_loses_a_message: InputKept,

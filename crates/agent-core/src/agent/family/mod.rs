@@ -25,6 +25,7 @@ use crate::conversation::{CallId, ToolCall};
 use crate::session::{Action, Outstanding};
 use crate::tool::ToolOutcome;
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use calls::Open;
@@ -123,6 +124,11 @@ impl Kin {
 }
 
 impl Family {
+    pub(super) fn forget_traces(&mut self) {
+        self.machine.forget_trace();
+        self.kin.iter_mut().for_each(|kin| kin.child.forget_trace());
+    }
+
     fn kin(&self, number: u32) -> Option<&Kin> {
         self.kin.get(usize::try_from(number.checked_sub(1)?).ok()?)
     }
@@ -195,6 +201,24 @@ impl Agent {
     #[must_use]
     pub fn waits_for_children(&self) -> bool {
         self.family.as_deref().is_some_and(Family::is_waiting)
+    }
+
+    /// The same over a machine of its own for its children, for tests that change rows and look for the difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_children(self, machine: Children) -> Self {
+        Self { family: Some(alloc::boxed::Box::new(Family { machine, ..Family::default() })), ..self }
+    }
+
+    /// What it keeps of agents below and above it besides their machines, for tests that tell states apart.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kinship(&self) -> String {
+        let below = self.family.as_deref().map(|family| {
+            let Family { machine, alive, untold, open, spent, was_cancelled, .. } = family;
+            (machine.state(), alive, untold, open, spent, was_cancelled)
+        });
+        format!("{below:?} {:?}", self.origin)
     }
 
     /// Whether the agent answers a call of this name itself.
