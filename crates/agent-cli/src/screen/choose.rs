@@ -54,6 +54,13 @@ impl Chooser {
         Self { letters, ..Self::new(title, choices, at) }
     }
 
+    /// Marks the entry that this key chooses. Returns whether there is one.
+    pub(crate) fn mark(&mut self, letter: char) -> bool {
+        let place = self.letters.iter().position(|own| *own == letter);
+        self.at = place.unwrap_or(self.at);
+        place.is_some()
+    }
+
     pub(crate) fn input(&mut self, input: &Input) -> Choice {
         match input {
             Input::Key(key) if key.kind == KeyEventKind::Release => Choice::Open,

@@ -6,7 +6,7 @@
 //! 3. Those of the system prompt are looked at as well, so that a change of one is noticed.
 //! 4. Absent: what the model was given. That belongs to the session, so that its journal tells it.
 
-use crate::session::project_instructions::Finding;
+use crate::session::project_instructions::{Finding, normalised};
 use agent_core::conversation::{Arguments, ToolCall};
 use agent_core::instructions::{Instructions, KnownInstructions};
 use agent_core::permission::{Decision, Exclusions, Permissions};
@@ -105,7 +105,8 @@ impl Finder {
 
     /// Whether the model may read it by itself. What lies outside of the workspace belongs to the system prompt.
     fn may_be_told(&self, look: &Look, path: &str) -> bool {
-        let Ok(inside) = Path::new(path).strip_prefix(self.workspace.root()) else { return true };
+        let Some(path) = normalised(Path::new(path)) else { return false };
+        let Ok(inside) = path.strip_prefix(self.workspace.root()) else { return true };
         let inside = inside.to_string_lossy();
         let runs = |read: &Inspection| {
             matches!(self.permissions.decide("read_file", read, &HookVerdict::None), Decision::Run(_))

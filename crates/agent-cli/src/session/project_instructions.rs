@@ -34,14 +34,7 @@ pub(crate) struct Head {
 
 /// All instructions for a workspace. What is not used is said, and what a deny rule keeps from the model is not used.
 pub(crate) fn of(workspace: &Workspace, permissions: &Permissions) -> Head {
-    let mut finding = Finding::of_project(workspace.root());
-    finding.found.retain(|file| match kept_from_model(workspace, permissions, Path::new(&file.path)) {
-        Some(why) => {
-            say(&format!("agent: the instructions {} are left out: {why}", shown_path(Path::new(&file.path))));
-            false
-        }
-        None => true,
-    });
+    let mut finding = Finding::keeping(workspace.root(), |path| kept_from_model(workspace, permissions, path));
     for (_, why) in std::mem::take(&mut finding.unusable) {
         say(&format!("agent: {why}"));
     }
@@ -70,6 +63,7 @@ pub(crate) fn of(workspace: &Workspace, permissions: &Permissions) -> Head {
 
 /// Why the model must not read a file of the workspace. A deny rule without a pattern is about a tool, not about this file.
 fn kept_from_model(workspace: &Workspace, permissions: &Permissions, path: &Path) -> Option<String> {
+    let path = normalised(path)?;
     let inside = path.strip_prefix(workspace.root()).ok()?.to_string_lossy();
     let is_open = |read: &Inspection| match permissions.decide("read_file", read, &HookVerdict::None) {
         Decision::Deny(Basis::Denied(rule)) => !rule.has_pattern(),
@@ -79,7 +73,9 @@ fn kept_from_model(workspace: &Workspace, permissions: &Permissions, path: &Path
 }
 
 /// Files of instructions, in the order in which they are read.
-pub(crate) struct Finding {
+pub(crate) struct Finding<'a> {
+    /// Why a file is not for the model, if it is not. Then nothing that it imports is read either.
+    keeps: Keeps<'a>,
     /// Where the project begins. Nothing in a repository of another user instructs.
     root: Option<PathBuf>,
     found: Vec<Instructions>,
@@ -93,12 +89,20 @@ pub(crate) struct Finding {
     unusable: Vec<(PathBuf, String)>,
 }
 
-impl Finding {
+type Keeps<'a> = Box<dyn Fn(&Path) -> Option<String> + 'a>;
+
+impl<'a> Finding<'a> {
     /// The user's own, and those from the project's root down to a directory.
     pub(crate) fn of_project(directory: &Path) -> Self {
+        Self::keeping(directory, |_| None)
+    }
+
+    /// The same without what is kept from the model.
+    fn keeping(directory: &Path, keeps: impl Fn(&Path) -> Option<String> + 'a) -> Self {
         let is_others = project::of_another_user(directory).is_some();
         let folders = if is_others { Vec::new() } else { project::folders(directory) };
         let mut finding = Self {
+            keeps: Box::new(keeps),
             root: (!is_others).then(|| folders.first().copied().unwrap_or(directory).to_path_buf()),
             found: Vec::new(),
             own: None,
@@ -153,7 +157,7 @@ impl Finding {
     fn add_file(&mut self, root: &Path, path: &Path) -> bool {
         match read_inside(root, path) {
             Ok(Some((real, text))) if !text.trim().is_empty() => {
-                if self.read.insert(real.clone()) {
+                if self.read.insert(real.clone()) && self.is_open(path) {
                     self.add(path, text.clone());
                     self.add_imports(root, &real, &text, 1);
                 }
@@ -181,7 +185,7 @@ impl Finding {
             }
             self.tried += 1;
             match read_import(root, &path) {
-                Ok(Some((real, text))) if self.read.insert(real.clone()) => {
+                Ok(Some((real, text))) if self.read.insert(real.clone()) && self.is_open(&path) => {
                     self.add(&path, text.clone());
                     if depth < MAX_DEPTH {
                         self.add_imports(root, &real, &text, depth + 1);
@@ -194,6 +198,14 @@ impl Finding {
                 }
             }
         }
+    }
+
+    /// Whether the file is for the model. One that is not is said to be left out.
+    fn is_open(&mut self, path: &Path) -> bool {
+        let Some(why) = (self.keeps)(path) else { return true };
+        let why = format!("the instructions {} are left out: {why}", shown_path(path));
+        self.unusable.push((path.to_owned(), why));
+        false
     }
 
     fn add(&mut self, path: &Path, text: String) {
@@ -261,7 +273,7 @@ fn read_import(root: &Path, path: &Path) -> io::Result<Option<(PathBuf, String)>
 }
 
 /// The path without `.` and `..`.
-fn normalised(path: &Path) -> Option<PathBuf> {
+pub(crate) fn normalised(path: &Path) -> Option<PathBuf> {
     let mut whole = PathBuf::new();
     for part in path.components() {
         match part {

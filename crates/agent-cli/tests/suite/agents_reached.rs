@@ -42,8 +42,13 @@ fn an_agent_at_work_is_looked_at_watched_and_told_something() {
     fleet.wait_for("one.1 worker: working");
     scratch.ended(&["send", "worker", "mind", "the", "tests"]).assert_code(0).assert_says("sent to one.1");
     running.wait_for("▸ to agent worker: mind the tests");
-    watching.write("and the docs\n");
+    // Several lines come at once, one of them in two parts, and one that nobody can read.
+    watching.write("and the docs\nand the names\n\nand the ");
     running.wait_for("▸ to agent worker: and the docs");
+    running.wait_for("▸ to agent worker: and the names");
+    watching.write_bytes(b"rest\n\xff\nlast\n");
+    running.wait_for("▸ to agent worker: and the rest");
+    running.wait_for("▸ to agent worker: last");
     // What nobody can be told is said.
     scratch.ended(&["send", "worker", " "]).assert_code(42).assert_says("blank");
     scratch.ended(&["send", "one.7", "x"]).assert_code(42).assert_says("there is no agent `one.7`");

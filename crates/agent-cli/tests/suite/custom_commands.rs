@@ -76,10 +76,10 @@ fn a_command_of_the_shell_runs_as_the_person_and_its_output_is_theirs() {
     running.wait_for("Tell the agent the command and its output?");
     running.wait_for_screen(|screen| screen.contains("\nout\nbad\\u{1b}[2Jx\n") && screen.contains("exit status: 3"));
     assert!(scratch.path("outside").exists(), "it is not in the sandbox");
-    running.write("n");
+    running.write("n\r");
     running.write("!seq 3\r");
     running.wait_for_screen(|screen| screen.matches("Tell the agent").count() == 1 && screen.contains("\n2\n3\n"));
-    running.write("y");
+    running.write("y\r");
     running.wait_for_screen(|screen| screen.contains("> I ran `seq 3`"));
     assert_eq!(model.requests().len(), 0, "the person sends it");
     running.write("what is that?\r");
@@ -90,7 +90,7 @@ fn a_command_of_the_shell_runs_as_the_person_and_its_output_is_theirs() {
     std::thread::sleep(std::time::Duration::from_millis(300));
     running.write("\x03");
     running.wait_for_screen(|screen| screen.contains("Tell the agent"));
-    running.write("n/quit\r");
+    running.write("n\r/quit\r");
     // Its exit code is that of the shell around it, which the key reached, too.
     assert!(running.end().out.contains("to resume: agent resume"));
 }

@@ -74,6 +74,11 @@ fn a_deny_rule_keeps_a_file_out_of_the_head() {
         assert_eq!(has(&head), [true, false, true], "{rule}: {head}");
         assert!(said.contains("private/AGENTS.md are left out"), "{rule}: {said}");
     }
+    // By a way that leaves the directory and comes back; and what a denied file imports is not read either.
+    scratch.write("AGENTS.md", "Rule of the root.\n@../work/private/AGENTS.md\n@open/../private/AGENTS.md\n");
+    assert_eq!(has(&head(&["--deny", "read(private/**)"]).0), [true, false, false]);
+    scratch.write("AGENTS.md", "Rule of the root.\n@open/AGENTS.md\n");
+    assert_eq!(has(&head(&["--deny", "read(AGENTS.md)"]).0), [false; 3]);
     fs::remove_file(scratch.work("AGENTS.md")).unwrap();
     std::os::unix::fs::symlink("private/AGENTS.md", scratch.work("AGENTS.md")).unwrap();
     assert_eq!(has(&head(&[]).0), [false, true, false]);

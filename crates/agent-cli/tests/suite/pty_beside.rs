@@ -27,7 +27,7 @@ fn a_command_that_does_not_heed_ctrl_c_is_killed_by_the_second_one() {
     running.write("\x03");
     running.wait_for("Tell the agent the command and its output?");
     eventually("all of it to be killed", || !lives("sleep 4722.7"));
-    running.write("n");
+    running.write("n\r");
     running.write("typed again");
     running.wait_for_screen(|screen| screen.contains("\n> typed again\n"));
     running.write("\x15\x04");
@@ -162,7 +162,7 @@ fn what_is_typed_while_a_command_runs_stands_in_the_line() {
     running.wait_for_screen(|screen| screen.contains("yes, go\non"));
     std::fs::write(scratch.work("go"), "").unwrap();
     running.wait_for("Tell the agent the command and its output?");
-    running.write("n");
+    running.write("n\r");
     running.wait_for_screen(|screen| screen.contains("\n> yes, go\n  on\n"));
     running.write("!\r");
     at_rest_after(&running, "I see.");
@@ -185,7 +185,7 @@ fn what_a_command_wrote_goes_whole_and_stands_above_the_draft() {
     running.wait_for_screen(|screen| screen.contains("why is that?"));
     std::fs::write(scratch.work("go"), "").unwrap();
     running.wait_for("Tell the agent the command and its output?");
-    running.write("y");
+    running.write("y\r");
     running.wait_for_screen(|screen| screen.contains("\n  why is that?\n"));
     running.write("\r");
     at_rest_after(&running, "I see.");

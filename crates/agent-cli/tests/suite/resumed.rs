@@ -70,7 +70,7 @@ fn a_limit_that_was_reached_is_asked_about() {
     let Some(mut running) = command_on_terminal(&scratch, "resume one --api-key-env -") else { return };
     running.wait_for("Raise the limits by their initial amounts?");
     running.wait_for_screen(|screen| screen.contains("\nRaise the limits"));
-    running.write("y");
+    running.write("y\r");
     // The message that the limit held back goes out.
     model.wait_for_requests(2);
     running.wait_for_screen(|screen| screen.contains("2 of 2 model calls used"));

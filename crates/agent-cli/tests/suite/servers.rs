@@ -150,7 +150,7 @@ fn a_server_on_this_machine_is_offered_for_the_configuration_once() {
     let Some(mut running) = start() else { return };
     running.wait_for(&format!("{url} can be kept in your configuration"));
     running.wait_for_screen(|screen| screen.contains("\nKeep this server?"));
-    running.write("n");
+    running.write("n\r");
     running.wait_for("> ");
     running.write("/quit\r");
     running.end().assert_code(0);
@@ -162,7 +162,15 @@ fn a_server_on_this_machine_is_offered_for_the_configuration_once() {
     std::fs::remove_file(scratch.path("state/server-offered")).unwrap();
     let mut running = start().unwrap();
     running.wait_for_screen(|screen| screen.contains("\nKeep this server?"));
-    running.write("y");
+    // What begins with the letter of an entry is a message all the same.
+    running.write("yes or no?");
+    running.wait_for_screen(|screen| screen.contains("> yes or no?") && !screen.contains("Keep this"));
+    running.write("\u{15}/quit\r");
+    running.end().assert_code(0);
+    assert!(!scratch.ended(&["run", "-p", "x"]).out.contains('a'), "nothing was kept");
+    let mut running = start().unwrap();
+    running.wait_for_screen(|screen| screen.contains("\nKeep this server?"));
+    running.write("y\r");
     running.wait_for("saved in");
     running.write("/quit\r");
     running.end().assert_code(0);

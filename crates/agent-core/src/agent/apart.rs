@@ -46,6 +46,17 @@ impl Agent {
         self.oversight.as_deref().is_some_and(|oversight| oversight.apart.is_some())
     }
 
+    /// A message as the lifecycle gave it: the record of what the session took does not say whose words it is.
+    pub(super) fn as_given(&self, event: session::Event) -> session::Event {
+        let given = self.oversight.as_deref().and_then(|oversight| oversight.apart.as_ref()?.given.front());
+        match (event, given) {
+            (session::Event::UserInput { text }, Some(given)) if text.text == given.text => {
+                session::Event::UserInput { text: UserMessage { author: given.author, ..text } }
+            }
+            (event, _) => event,
+        }
+    }
+
     pub(super) fn session_moved_apart(&mut self, transitions: &[Transition]) {
         if let Some(apart) = self.oversight.as_deref_mut().and_then(|oversight| oversight.apart.as_mut()) {
             transitions.iter().for_each(|transition| apart.session_moved(transition));
@@ -70,7 +81,7 @@ impl Agent {
                 apart.given.push_back(text.clone());
             }
             if let lifecycle::Action::SendGapReport { text, .. } = action {
-                apart.given.push_back(text.as_str().into());
+                apart.given.push_back(UserMessage::of_agent(text.as_str()));
             }
         }
         if let Some(turn) = self.session.outcome().filter(|_| is_turn) {

@@ -56,6 +56,7 @@ impl Agent {
                 }
                 let items = self.session.conversation().len();
                 if self.is_apart() {
+                    let event = self.as_given(event);
                     self.session.step_into(at_ms, event, &mut step.session, rendering)?;
                     self.session_moved_apart(&step.session.transitions);
                     return Ok(());

@@ -34,7 +34,7 @@ impl Session {
     /// The agent's own message continues the work on the one before it, in what is left of its time.
     pub(super) fn absorb_follow_up(&mut self, text: String, used_ms: u64) {
         let begins = !self.asked.is_open();
-        self.absorb_input(text.into());
+        self.absorb_input(UserMessage::of_agent(text));
         if begins {
             self.deadline.go_on(used_ms);
         }

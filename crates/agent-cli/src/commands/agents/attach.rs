@@ -7,7 +7,7 @@ use super::watch::Watch;
 use crate::failure::Failure;
 use crate::screen::terminal::{in_rows, inline, one_line, print, say};
 use crate::session::door::Request;
-use std::io::BufRead as _;
+use rustix::io::Errno;
 use std::time::Duration;
 
 /// Shows an agent until it has an outcome, or no program runs it any more.
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &One) -> Result<u8, Failure> {
     }
     named.tree.read_on()?;
     let mut shown = Shown::begin(&named)?;
-    let mut is_listening = true;
+    let (mut typed, mut is_listening) = (Typed::default(), true);
     loop {
         if let Some(end) = shown.end(&named) {
             say(&end);
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &One) -> Result<u8, Failure> {
         }
         let woken = watch.wait(is_listening, Some(LOOK)).map_err(watching)?;
         if woken.is_typed {
-            is_listening = typed(&named);
+            is_listening = typed.send(&named);
         }
         watch.add(&folder).map_err(watching)?;
         if named.tree.read_on()? {
@@ -39,24 +39,56 @@ pub(crate) fn run(arguments: &One) -> Result<u8, Failure> {
     }
 }
 
-/// Sends a line. Returns whether more may come. What is not taken is said, and the agent is watched further.
-fn typed(named: &Named) -> bool {
-    let mut line = String::new();
-    match std::io::stdin().lock().read_line(&mut line) {
-        Ok(0) => return false,
-        Ok(_) if line.trim().is_empty() => return true,
-        Ok(_) => {}
-        Err(error) => {
-            say(&format!("agent: cannot read what is typed: {error}"));
+/// What was typed, or came through a pipe, as it comes: several lines at once, or a part of one.
+#[derive(Default)]
+struct Typed {
+    /// A line without its end.
+    begun: Vec<u8>,
+}
+
+impl Typed {
+    /// Sends the lines that are there. Returns whether more may come. What is not taken is said, and the agent is watched further.
+    fn send(&mut self, named: &Named) -> bool {
+        let mut bytes = [0; 8 * 1024];
+        let read = match rustix::io::read(std::io::stdin(), &mut bytes) {
+            Ok(read) => read,
+            Err(Errno::INTR | Errno::AGAIN) => return true,
+            Err(error) => {
+                say(&format!("agent: cannot read what is typed: {error}"));
+                return false;
+            }
+        };
+        self.begun.extend_from_slice(bytes.get(..read).unwrap_or_default());
+        if read == 0 {
+            let last = std::mem::take(&mut self.begun);
+            line(named, &last);
             return false;
         }
+        while let Some(end) = self.begun.iter().position(|byte| *byte == b'\n') {
+            let whole: Vec<u8> = self.begun.drain(..=end).collect();
+            line(named, &whole);
+        }
+        if self.begun.len() > MOST_BYTES {
+            say(&format!("agent: not sent: a line has more than {MOST_BYTES} bytes"));
+            return false;
+        }
+        true
     }
-    let request = Request::Say { place: named.place.clone(), text: line.trim().to_owned() };
+}
+
+fn line(named: &Named, bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return say("agent: not sent: the line is not UTF-8") };
+    if text.trim().is_empty() {
+        return;
+    }
+    let request = Request::Say { place: named.place.clone(), text: text.trim().to_owned() };
     if let Err(failure) = tell(&named.tree.store, &named.tree.root, &request) {
         say(&format!("agent: {failure}"));
     }
-    true
 }
+
+/// Of a line.
+const MOST_BYTES: usize = 1024 * 1024;
 
 /// How much of the agent was shown.
 struct Shown {

@@ -28,7 +28,19 @@ pub(super) fn find(one: &One) -> Result<Named, Failure> {
     let store = store(&directory)?;
     let (start, _) = one.agent.split_once('.').unwrap_or((&one.agent, ""));
     match store.id_of(start) {
-        Ok(root) => known(Tree::open(store, root)?, one),
+        Ok(root) => {
+            // A model may name an agent like the beginning of an id, and so have what is meant for the one reach the other.
+            if root != one.agent
+                && let Ok(newest) = newest(&store, &directory)
+                && let Some(named) = by_name(Tree::open(store.clone(), newest)?, &one.agent)?
+            {
+                let (name, id, root) = (inline(&one.agent), inline(&named.id()), inline(&root));
+                return Err(Failure::input(format!(
+                    "`{name}` is the name of the agent {id} and the beginning of the session {root}; give the whole id"
+                )));
+            }
+            known(Tree::open(store, root)?, one)
+        }
         // It may be a name. What an abbreviation means is said where it means several.
         Err(error) => match newest(&store, &directory) {
             Ok(root) => by_name(Tree::open(store, root)?, &one.agent)?.ok_or_else(|| failed(&error)),

@@ -6,14 +6,16 @@ use crate::screen::choose::{Choice, Chooser};
 use crate::screen::edit::ahead::type_ahead;
 use crate::screen::edit::editor::Input;
 use std::time::{Duration, Instant};
-use termina::event::KeyCode;
+use termina::event::{KeyCode, KeyEventKind, Modifiers};
 
 /// A list that is open, and what follows from the choice.
 pub(super) struct Choosing {
     pub(super) chooser: Chooser,
     then: Then,
-    /// From then on keys are meant for it. What was typed before it could be read goes into the line.
+    /// Of a list that nobody asked for: from then on keys are meant for it. What was typed before it could be read goes into the line.
     ready: Option<Instant>,
+    /// The letter of an entry, which may be the first of a message: only Enter behind it chooses.
+    letter: Option<char>,
 }
 
 impl Choosing {
@@ -45,6 +47,15 @@ impl Screen {
         self.open(chooser, Some(Instant::now() + DEAD_TIME), then)
     }
 
+    /// The same with a list that follows from what the person did a while ago: it takes keys at once.
+    pub(super) fn choose_later(
+        &mut self,
+        chooser: Chooser,
+        then: impl FnOnce(&mut Self, usize) -> bool + Send + 'static,
+    ) -> bool {
+        self.open(chooser, Some(Instant::now()), then)
+    }
+
     fn open(
         &mut self,
         chooser: Chooser,
@@ -52,7 +63,7 @@ impl Screen {
         then: impl FnOnce(&mut Self, usize) -> bool + Send + 'static,
     ) -> bool {
         let Some(desk) = &mut self.desk else { return false };
-        desk.choosing = Some(Choosing { chooser, then: Box::new(then), ready });
+        desk.choosing = Some(Choosing { chooser, then: Box::new(then), ready, letter: None });
         true
     }
 
@@ -67,6 +78,21 @@ impl Screen {
             type_ahead(&mut desk.editor, input);
             return Some(false);
         }
+        if open.ready.is_some() && is_text(input) {
+            match letter_of(input).filter(|letter| open.letter.is_none() && open.chooser.mark(*letter)) {
+                Some(letter) => {
+                    open.letter = Some(letter);
+                    desk.choosing = Some(open);
+                }
+                // Somebody writes a message: it is in the line from its first letter on, and nothing is chosen.
+                None => {
+                    let first = open.letter.map(|letter| Input::Paste(letter.to_string()));
+                    first.iter().chain([input]).for_each(|input| type_ahead(&mut desk.editor, input));
+                }
+            }
+            return Some(false);
+        }
+        open.letter = None;
         match open.chooser.input(input) {
             Choice::Open => desk.choosing = Some(open),
             Choice::Taken(at) => return Some((open.then)(self, at)),
@@ -83,6 +109,23 @@ impl Screen {
 
 fn is_escape(input: &Input) -> bool {
     matches!(input, Input::Key(key) if key.code == KeyCode::Escape)
+}
+
+fn letter_of(input: &Input) -> Option<char> {
+    let Input::Key(key) = input else { return None };
+    match key.code {
+        KeyCode::Char(letter) if !key.modifiers.intersects(Modifiers::CONTROL | Modifiers::ALT) => Some(letter),
+        _ => None,
+    }
+}
+
+/// Whether it would stand in the line.
+fn is_text(input: &Input) -> bool {
+    match input {
+        Input::Key(key) => key.kind != KeyEventKind::Release && letter_of(input).is_some(),
+        Input::Paste(_) => true,
+        Input::PasteWaits { .. } => false,
+    }
 }
 
 /// A list that has just appeared was not read.

@@ -55,7 +55,7 @@ impl Screen {
         self.look_at_branch();
         let choices = [('y', "yes, it then stands in the line".to_owned()), ('n', "no".to_owned())];
         let chooser = Chooser::by_letter("Tell the agent the command and its output?", choices, 1);
-        self.choose(chooser, move |screen, at| {
+        self.choose_later(chooser, move |screen, at| {
             match screen.desk.as_mut().filter(|_| at == 0) {
                 // What was typed meanwhile stays a row of its own, below.
                 Some(desk) if !desk.editor.line().is_empty() => {

@@ -1,6 +1,7 @@
 //! What a person sees of the agents below: a line when one begins and ends, and one for each of its calls.
 
 use super::{Level, View, call_line};
+use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, one_line};
 use agent_core::child::{Outcome, Verified};
 use agent_runner::{AgentName, Notice, Order};
@@ -18,7 +19,11 @@ impl View {
             None => String::new(),
         };
         let reason = outcome.reason.as_ref().map(|why| format!(" ({})", one_line(why, 200))).unwrap_or_default();
-        self.tell(&format!("◂ agent {}: {}{verified}{reason}", inline(&agent.name), outcome.word));
+        let denied = match u64::from(outcome.unasked_denials) {
+            0 => String::new(),
+            calls => format!(", {} denied because no one could be asked", counted(calls, "call")),
+        };
+        self.tell(&format!("◂ agent {}: {}{verified}{denied}{reason}", inline(&agent.name), outcome.word));
     }
 
     /// A person, here or in another program, asked something of an agent.
