@@ -6,6 +6,7 @@
 
 use crate::client::Client;
 use crate::host::{Change, Insight};
+use crate::text::inline;
 use crate::updates::diff_content;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Rule};
 use agent_core::ports::Approver;
@@ -89,13 +90,14 @@ impl Asking {
     fn params(&self, shown: &[Change]) -> Value {
         let mut call = self.described.clone();
         call.insert("status".into(), "pending".into());
-        let reason = format!("asked because {}", self.question.reason);
+        let reason = format!("asked because {}", inline(&self.question.reason));
         let reason = json!({ "type": "content", "content": { "type": "text", "text": reason } });
         call.insert("content".into(), shown.iter().map(diff_content).chain([reason]).collect());
         let option = |id: &str, name: &str, kind: &str| json!({ "optionId": id, "name": name, "kind": kind });
         let mut options = vec![option("once", "Allow once", "allow_once")];
         if !self.offered.is_empty() {
-            let rules: Vec<String> = self.offered.iter().map(|rule| format!("`{rule}`")).collect();
+            let rules: Vec<String> =
+                self.offered.iter().map(|rule| format!("`{}`", inline(&rule.to_string()))).collect();
             let rules = rules.join(", ");
             options.push(option("session", &format!("Allow {rules} in this session"), "allow_always"));
             options.push(option("always", &format!("Always allow {rules}"), "allow_always"));

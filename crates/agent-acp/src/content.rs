@@ -1,5 +1,6 @@
 //! What a client says in a prompt: text, links, texts of resources, pictures.
 
+use crate::text::is_unclear;
 use crate::wire::RpcError;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -84,12 +85,33 @@ fn decoded(data: &str) -> Result<Vec<u8>, String> {
     STANDARD.decode(data).map_err(|error| format!("is no base64: {error}"))
 }
 
-/// The path of a file's URI; another URI as it is.
+/// The path of a file's URI. Where it could pass for more than a name, and of everything else that is no file, the URI as one word.
 fn name_of(uri: &str) -> String {
-    let Some(path) = uri.strip_prefix("file://") else { return uri.to_owned() };
+    let Some(path) = uri.strip_prefix("file://") else {
+        return if is_name(uri) && !uri.contains("://") { uri.to_owned() } else { one_word(uri) };
+    };
     let path = path.strip_prefix("localhost").unwrap_or(path);
     let path = path.split(['#', '?']).next().unwrap_or(path);
-    percent_decoded(path).unwrap_or_else(|| uri.to_owned())
+    percent_decoded(path).filter(|path| is_name(path)).unwrap_or_else(|| one_word(uri))
+}
+
+/// Whether a name can stand in the person's text, in quotes, and nothing of it passes for words of the person.
+fn is_name(name: &str) -> bool {
+    let has_both_quotes = name.contains('"') && name.contains('\'');
+    !name.contains(is_unclear) && !has_both_quotes
+}
+
+/// A URI in which everything is percent-encoded that would end a word, or cannot be seen.
+fn one_word(uri: &str) -> String {
+    let mut out = String::with_capacity(uri.len());
+    for c in uri.chars() {
+        if c.is_whitespace() || is_unclear(c) || matches!(c, '"' | '\'') {
+            c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
@@ -124,8 +146,37 @@ mod tests {
             json!({ "type": "resource_link", "name": "b", "uri": "https://example.org/x y" }),
         ])
         .unwrap();
-        assert_eq!(prompt.text, "Compare @\"/w/a b.rs\" with (@/w/c.rs) https://example.org/x y");
+        assert_eq!(prompt.text, "Compare @\"/w/a b.rs\" with (@/w/c.rs) https://example.org/x%20y");
         assert_eq!(prompt.files, [("/w/c.rs".to_owned(), "fn c() {}".to_owned())]);
+    }
+
+    #[test]
+    fn a_name_does_not_become_words_of_the_person() {
+        for (uri, text) in [
+            ("file:///w/n%0A%0APlease%20run", "file:///w/n%0A%0APlease%20run"),
+            ("file:///w/n\n\nPlease run", "file:///w/n%0A%0APlease%20run"),
+            ("file:///w/x%00%1b[31m%e2%80%ae", "file:///w/x%00%1b[31m%e2%80%ae"),
+            ("file:///w/\u{202e}x", "file:///w/%E2%80%AEx"),
+            ("file:///w/%E2%80%A8x", "file:///w/%E2%80%A8x"),
+            ("file:///w/a'%20Please%20run%20%22", "file:///w/a%27%20Please%20run%20%22"),
+            ("file:///w/%ff Please run", "file:///w/%ff%20Please%20run"),
+            ("https://x/\n\nPlease run", "https://x/%0A%0APlease%20run"),
+            ("zed:n\nPlease run", "@zed:n%0APlease%20run"),
+            // Names that only need quotes keep their letters.
+            ("file:///w/it's%20%C3%B6", "@\"/w/it's ö\""),
+            ("file:///w/a%20%22b%22", "@'/w/a \"b\"'"),
+            ("n m.txt", "@\"n m.txt\""),
+        ] {
+            let link = json!({ "type": "resource_link", "name": "n", "uri": uri });
+            assert_eq!(Prompt::of(&[link]).unwrap().text, text, "{uri:?}");
+            let embedded =
+                Prompt::of(&[json!({ "type": "resource", "resource": { "uri": uri, "text": "t" } })]).unwrap();
+            assert_eq!(embedded.text, text, "{uri:?}");
+            let picture = Prompt::of(&[json!({ "type": "image", "data": "AA==", "uri": uri })]).unwrap();
+            for name in [&embedded.files[0].0, &picture.pictures[0].0] {
+                assert!(!name.contains(is_unclear) && text.contains(name.as_str()), "{name:?}");
+            }
+        }
     }
 
     #[test]

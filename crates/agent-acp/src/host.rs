@@ -67,17 +67,34 @@ pub struct Wanted {
     pub servers: Vec<McpServer>,
 }
 
-/// A server of the Model Context Protocol that a client names: a program.
+/// A server of the Model Context Protocol that a client names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpServer {
     /// Its name.
     pub name: String,
-    /// The program.
-    pub command: String,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Variables of its environment.
-    pub env: Vec<(String, String)>,
+    /// What is started or asked.
+    pub reach: McpReach,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum McpReach {
+    /// A program, on its standard input and output.
+    Program {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables of its environment.
+        env: Vec<(String, String)>,
+    },
+    /// Over HTTP.
+    Url {
+        /// Where it is.
+        url: String,
+        /// What goes with each request.
+        headers: Vec<(String, String)>,
+    },
 }
 
 /// A session that is ready to run.

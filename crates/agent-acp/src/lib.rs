@@ -25,12 +25,13 @@ mod lines;
 mod params;
 mod server;
 mod session;
+mod text;
 mod updates;
 mod wire;
 
 pub use content::Prompt;
 pub use host::{
-    About, Change, Command, Host, Insight, Kind, Listed, Live, McpServer, Opened, Output, PlanEntry, Wanted,
+    About, Change, Command, Host, Insight, Kind, Listed, Live, McpReach, McpServer, Opened, Output, PlanEntry, Wanted,
 };
 pub use wire::RpcError;
 

@@ -1,6 +1,6 @@
 //! What requests say, read and checked.
 
-use crate::host::{McpServer, Wanted};
+use crate::host::{McpReach, McpServer, Wanted};
 use crate::wire::RpcError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -46,13 +46,25 @@ impl From<New> for Result<Wanted, RpcError> {
 
 /// A server of tools as a client names it.
 fn server(server: Value) -> Result<McpServer, RpcError> {
-    if let Some(kind) = server.get("type").and_then(Value::as_str).filter(|kind| *kind != "stdio") {
-        return Err(RpcError::params(format!("an MCP server is of the type `{kind}`: only `stdio` is supported")));
-    }
     let wrong = |error| RpcError::params(format!("cannot read an MCP server: {error}"));
-    let Stdio { name, command, args, env } = serde_json::from_value(server).map_err(wrong)?;
-    let env = env.unwrap_or_default().into_iter().map(|Variable { name, value }| (name, value)).collect();
-    Ok(McpServer { name, command, args: args.unwrap_or_default(), env })
+    let pairs = |named: Option<Vec<Pair>>| {
+        named.unwrap_or_default().into_iter().map(|Pair { name, value }| (name, value)).collect()
+    };
+    let kind = server.get("type").filter(|kind| !kind.is_null()).cloned();
+    match kind.as_ref().map(|kind| kind.as_str().unwrap_or_default()) {
+        None | Some("stdio") => {
+            let Stdio { name, command, args, env } = serde_json::from_value(server).map_err(wrong)?;
+            let (args, env) = (args.unwrap_or_default(), pairs(env));
+            Ok(McpServer { name, reach: McpReach::Program { command, args, env } })
+        }
+        Some("http") => {
+            let Http { name, url, headers } = serde_json::from_value(server).map_err(wrong)?;
+            Ok(McpServer { name, reach: McpReach::Url { url, headers: pairs(headers) } })
+        }
+        Some(other) => Err(RpcError::params(format!(
+            "an MCP server is of the type `{other}`: only `stdio` and `http` are supported"
+        ))),
+    }
 }
 
 #[derive(Deserialize)]
@@ -62,11 +74,20 @@ struct Stdio {
     #[serde(default)]
     args: Option<Vec<String>>,
     #[serde(default)]
-    env: Option<Vec<Variable>>,
+    env: Option<Vec<Pair>>,
 }
 
 #[derive(Deserialize)]
-struct Variable {
+struct Http {
+    name: String,
+    url: String,
+    #[serde(default)]
+    headers: Option<Vec<Pair>>,
+}
+
+/// A variable or a header.
+#[derive(Deserialize)]
+struct Pair {
     name: String,
     value: String,
 }

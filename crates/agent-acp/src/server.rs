@@ -10,6 +10,7 @@ use crate::params::{
     Authenticate, CancelRequest, List, Load, Named, New, PromptParams, Resume, SetMode, SetOption, absolute, parsed,
 };
 use crate::session::{Command, Session};
+use crate::text::inline;
 use crate::updates::Telling;
 use crate::wire::{self, Incoming, RpcError};
 use agent_runner::Notice;
@@ -129,7 +130,7 @@ impl Server {
             "agentCapabilities": {
                 "loadSession": true,
                 "promptCapabilities": { "image": true, "audio": false, "embeddedContext": true },
-                "mcpCapabilities": { "http": false, "sse": false },
+                "mcpCapabilities": { "http": true, "sse": false },
                 "sessionCapabilities": { "list": none, "resume": none, "close": none, "delete": none },
             },
         }))
@@ -173,7 +174,7 @@ impl Server {
                     "sessionId": listed.id, "cwd": listed.directory.to_string_lossy(), "updatedAt": listed.updated,
                 });
                 if let Some(title) = &listed.title {
-                    session["title"] = title.as_str().into();
+                    session["title"] = inline(title).into();
                 }
                 session
             };
@@ -259,9 +260,9 @@ impl Server {
         }
         self.client.answer(id, Ok(result));
         let command = |command: crate::host::Command| {
-            let mut shown = json!({ "name": command.name, "description": command.description });
+            let mut shown = json!({ "name": inline(&command.name), "description": inline(&command.description) });
             if !command.hint.is_empty() {
-                shown["input"] = json!({ "hint": command.hint });
+                shown["input"] = json!({ "hint": inline(&command.hint) });
             }
             shown
         };

@@ -6,6 +6,7 @@ use crate::choices;
 use crate::client::Client;
 use crate::content::Prompt;
 use crate::host::{Insight, Live};
+use crate::text::inline;
 use crate::updates::Telling;
 use crate::wire::RpcError;
 use agent_core::agent::Doing;
@@ -184,7 +185,7 @@ impl Session {
                     Err(error) => return self.client.answer(&id, Err(error)),
                 }
                 if self.title.is_none() && !title.is_empty() {
-                    self.telling.update(&json!({ "sessionUpdate": "session_info_update", "title": title }));
+                    self.telling.update(&json!({ "sessionUpdate": "session_info_update", "title": inline(&title) }));
                     self.title = Some(title);
                 }
             }

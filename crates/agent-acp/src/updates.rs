@@ -2,13 +2,14 @@
 
 use crate::client::Client;
 use crate::host::{Change, Insight};
+use crate::text::{inline, one_line};
 use agent_core::budget::Ledger;
 use agent_core::conversation::{Block, CallId, Item, Round, ToolCall, UserMessage};
 use agent_core::llm::Delta;
 use agent_core::tool::{ToolOutcome, ToolStatus};
 use agent_runner::Notice;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Tells the client of one session.
@@ -20,6 +21,8 @@ pub(crate) struct Telling {
     piece: Option<(&'static str, String)>,
     /// Calls that were announced and have no result yet.
     open: BTreeMap<CallId, Call>,
+    /// Calls of the round that is open whose results were told.
+    ended: BTreeSet<CallId>,
     /// Size of the context window, where it is known, and what of it the last answer used, in tokens.
     window_tokens: Option<u64>,
     used_tokens: u64,
@@ -40,8 +43,8 @@ struct Call {
 
 impl Telling {
     pub(crate) fn new(client: Arc<Client>, session: String, insight: Arc<dyn Insight>) -> Self {
-        let (piece, open) = (None, BTreeMap::new());
-        Self { client, session, insight, piece, open, window_tokens: None, used_tokens: 0, summaries: 0 }
+        let (piece, open, ended) = (None, BTreeMap::new(), BTreeSet::new());
+        Self { client, session, insight, piece, open, ended, window_tokens: None, used_tokens: 0, summaries: 0 }
     }
 
     /// The size of the present model's context window.
@@ -112,8 +115,9 @@ impl Telling {
     /// A remark of the program: a notice where the client shows them, else a thought. Nothing that a person should see is lost.
     pub(crate) fn remark(&mut self, severity: &str, text: &str) {
         self.flush_piece();
+        let text = one_line(text);
         let update = match self.client.abilities().notices {
-            true => json!({ "sessionUpdate": "notice", "severity": severity, "title": non_empty(text) }),
+            true => json!({ "sessionUpdate": "notice", "severity": severity, "title": non_empty(&text) }),
             false => chunk("agent_thought_chunk", &format!("[{text}]\n")),
         };
         self.update(&update);
@@ -206,8 +210,8 @@ impl Telling {
         });
         let mut fields = Map::new();
         fields.insert("toolCallId".into(), call.id.to_string().into());
-        fields.insert("title".into(), about.title.into());
-        fields.insert("name".into(), call.name.to_string().into());
+        fields.insert("title".into(), inline(&about.title).into());
+        fields.insert("name".into(), inline(&call.name).into());
         fields.insert("kind".into(), about.kind.word().into());
         fields.insert("locations".into(), locations.collect());
         fields.insert("rawInput".into(), arguments);
@@ -244,17 +248,24 @@ impl Telling {
             true => changes.iter().map(diff_content).collect(),
             false => vec![text_content(&outcome.content)],
         };
-        self.ended(id, is_ok, &content, &outcome.content);
+        self.ended.insert(id.clone());
+        self.result(id, is_ok, &content, &outcome.content);
         if let Some(plan) = plan.filter(|_| is_ok) {
             self.update(&plan);
         }
     }
 
-    /// Calls that never ran have their results here.
+    /// Calls that never ran have their results here. One that was asked for before the session was opened is announced first.
     fn closed(&mut self, round: &Round) {
+        let ended = std::mem::take(&mut self.ended);
+        for call in round.answer().calls().filter(|call| !ended.contains(&call.id)) {
+            if !self.open.contains_key(&call.id) {
+                self.announce(call, "pending");
+            }
+        }
         for result in round.results() {
             if let Some(Call { plan, .. }) = self.open.remove(result.call()) {
-                self.ended(result.call(), !result.is_error(), &[text_content(result.content())], result.content());
+                self.result(result.call(), !result.is_error(), &[text_content(result.content())], result.content());
                 if let Some(plan) = plan.filter(|_| !result.is_error()) {
                     self.update(&plan);
                 }
@@ -262,7 +273,7 @@ impl Telling {
         }
     }
 
-    fn ended(&mut self, id: &CallId, is_ok: bool, content: &[Value], raw: &str) {
+    fn result(&mut self, id: &CallId, is_ok: bool, content: &[Value], raw: &str) {
         let status = if is_ok { "completed" } else { "failed" };
         self.update(&update_of(id, json!({ "status": status, "content": content, "rawOutput": raw })));
     }
@@ -322,7 +333,7 @@ pub(crate) fn diff_content(change: &Change) -> Value {
 }
 
 fn plan_of(entries: &[crate::host::PlanEntry]) -> Value {
-    let entry = |entry: &crate::host::PlanEntry| json!({ "content": entry.content, "priority": "medium", "status": entry.status });
+    let entry = |entry: &crate::host::PlanEntry| json!({ "content": inline(&entry.content), "priority": "medium", "status": entry.status });
     json!({ "sessionUpdate": "plan", "entries": entries.iter().map(entry).collect::<Vec<_>>() })
 }
 

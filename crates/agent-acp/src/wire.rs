@@ -1,5 +1,6 @@
 //! JSON-RPC 2.0, a message a line: what a line says, and the lines that answer it.
 
+use crate::text::one_line;
 use serde_json::{Value, json};
 
 /// Why a request is not answered with a result.
@@ -14,11 +15,9 @@ pub struct RpcError {
 
 #[expect(clippy::needless_pass_by_value, reason = "errors are handed over as `map_err` gives them")]
 impl RpcError {
-    /// A code with a message, of which line breaks are taken out.
+    /// A code with a message, which becomes one line.
     fn new(code: i32, message: impl ToString) -> Self {
-        let message = message.to_string();
-        let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        Self { code, message: lines.join("; ") }
+        Self { code, message: one_line(&message.to_string()) }
     }
 
     /// The line is no JSON (-32700).

@@ -1,7 +1,7 @@
 //! The program's last wait: for the reader to take what is still to be written.
 //!
-//! It lasts as long as the reader takes; after a signal, or where the run's time is up, [`PATIENCE`] at most; after a second signal no
-//! longer than a reader needs who is there.
+//! It lasts as long as the reader takes; after a signal, behind an editor that has closed its end, or where the run's time is up,
+//! [`PATIENCE`] at most; after a second signal no longer than a reader needs who is there.
 
 use crate::screen::signals::{Signal, Signals};
 use crate::screen::terminal;
@@ -42,6 +42,11 @@ pub(crate) async fn wait(code: u8, is_time_up: bool) -> u8 {
 /// A signal was taken while the work went on: at its end no reader is waited for without limit.
 pub(crate) fn signalled() {
     SIGNALLED.store(true, Relaxed);
+}
+
+/// The reader has said that it leaves: it may have stopped reading, and is not waited for without limit.
+pub(crate) fn reader_leaves() {
+    no_longer_than(PATIENCE);
 }
 
 /// From now on the program is to be left at once: two signals said so.

@@ -27,7 +27,7 @@ use crate::skills::{activate_skill, catalogue};
 use crate::walls::own_git::OwnGit;
 use crate::walls::own_programs;
 use agent_core::budget::{Ledger, LimitReached};
-use agent_core::conversation::Conversation;
+use agent_core::conversation::{Answer, Conversation};
 use agent_core::hook::HookPoint;
 use agent_core::journal::Begun;
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
@@ -89,6 +89,8 @@ pub(crate) struct Before {
     pub(crate) conversation: Conversation,
     /// What was said last, where no answered request holds it.
     pub(crate) unanswered: Option<String>,
+    /// The answer whose calls have no results yet.
+    pub(crate) open: Option<Answer>,
 }
 
 impl Before {
@@ -101,7 +103,8 @@ impl Before {
         };
         ledger.model_calls -= u64::from(session.outstanding().iter().any(is_to_come));
         let unanswered = session.pending_input().last().map(str::to_owned);
-        Self { ledger, conversation: session.conversation().clone(), unanswered }
+        let open = session.open_answer().cloned();
+        Self { ledger, conversation: session.conversation().clone(), unanswered, open }
     }
 }
 

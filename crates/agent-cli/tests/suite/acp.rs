@@ -27,6 +27,7 @@ fn init_001_to_004_auth_001_002_versions_and_abilities_are_said() {
         assert_eq!(result["protocolVersion"], 1, "{answer}");
         assert_eq!(result["agentInfo"]["version"], env!("CARGO_PKG_VERSION"));
         assert_eq!(result["agentCapabilities"]["loadSession"], true);
+        assert_eq!(result["agentCapabilities"]["mcpCapabilities"], json!({ "http": true, "sse": false }));
         let methods = result["authMethods"].as_array().unwrap();
         assert_eq!((methods.len(), methods[0].get("type")), (1, None), "{answer}");
         // Nothing has to be done for it, and it does not wait for anyone.
@@ -393,8 +394,18 @@ fn list_001_002_delete_001_002_close_001_kept_sessions_are_listed_closed_and_rem
     assert_eq!(editor.call("session/close", json!({ "sessionId": first }))["result"], json!({}));
     assert_eq!(editor.prompt(&first, "x").0["error"]["code"], -32_002);
     // One that is open is closed first.
-    for id in [&first, &second, &second, &String::from("never/there")] {
+    for id in [&first, &second, &second, &String::from("never-there")] {
         assert_eq!(editor.call("session/delete", json!({ "sessionId": id }))["result"], json!({}), "{id}");
+    }
+    // What is no id was never there under any circumstances, so the editor has a fault.
+    for id in ["never/there", "../../x", "", ".", "..", "../x.1", "a/b.1", "a\u{1b}[2J\nb"] {
+        let answer = editor.call("session/delete", json!({ "sessionId": id }));
+        let why = answer["error"]["message"].as_str().unwrap();
+        assert!(
+            why.contains("letters, digits") && !why.contains("below") && !why.contains('\u{1b}'),
+            "{id:?}: {answer}"
+        );
+        assert_eq!(answer["error"]["code"], -32_602, "{answer}");
     }
     assert_eq!(listed(&mut editor, json!({})), json!([]));
     assert!(scratch.journals().is_empty());
@@ -463,7 +474,10 @@ fn servers_and_directories_that_cannot_be_had_are_refused() {
         json!({ "cwd": "/a\u{0}b", "mcpServers": [] }),
         json!({ "cwd": scratch.path("home"), "mcpServers": [] }),
         json!({ "cwd": work, "mcpServers": [], "additionalDirectories": ["/tmp"] }),
-        json!({ "cwd": work, "mcpServers": [{ "type": "http", "name": "x", "url": "http://x", "headers": [] }] }),
+        json!({ "cwd": work, "mcpServers": [{ "type": "sse", "name": "x", "url": "http://x", "headers": [] }] }),
+        json!({ "cwd": work, "mcpServers": [{ "type": "http", "name": "x", "command": "x" }] }),
+        json!({ "cwd": work, "mcpServers": [{ "type": "http", "name": "x", "url": "http://x", "headers": {} }] }),
+        json!({ "cwd": work, "mcpServers": [{ "type": 7, "name": "x", "command": "x" }] }),
         json!({ "cwd": work, "mcpServers": [{ "name": "x" }] }),
         json!({ "cwd": work, "mcpServers": 7 }),
         json!({ "mcpServers": [] }),
@@ -499,6 +513,45 @@ fn a_server_of_tools_that_the_editor_names_is_used() {
     editor.prompt(&session, "first");
     let (_, lines) = editor.prompt(&session, "echo");
     assert!(model.last_body()["messages"].to_string().contains("hällo"), "{lines:?}");
+}
+
+#[test]
+fn a_server_of_tools_over_http_is_used_with_its_headers() {
+    use agent_testkit::mcp::McpHttp;
+    let scratch = Scratch::new();
+    let server = McpHttp::start("modern token=very-secret");
+    let model = Model::script([
+        Step::text("Not yet."),
+        Step::call("mcp__far__echo", json!({ "text": "hällo" })),
+        Step::text("Done."),
+        Step::text("Without."),
+        Step::text("Still without."),
+    ]);
+    let mut editor = Editor::start(&scratch, &model);
+    let headers = json!([{ "name": "Authorization", "value": "Bearer very-secret" }]);
+    let params = |name: &str, headers: &Value| {
+        let server = json!({ "type": "http", "name": name, "url": server.url(), "headers": headers });
+        json!({ "cwd": scratch.path("work"), "mcpServers": [server] })
+    };
+    let answer = editor.call("session/new", params("far", &headers));
+    let session = answer["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+    editor.prompt(&session, "first");
+    let id = editor.ask_prompt(&session, "echo");
+    // As with a server of the person's own, a call is asked about.
+    let question = editor.question();
+    assert_eq!(question["params"]["toolCall"]["name"], "mcp__far__echo", "{question}");
+    let has_called = || server.asked().iter().any(|asked| asked.asks() == "tools/call");
+    assert!(!has_called());
+    editor.choose(&question, "once");
+    let (_, lines) = editor.answered(id);
+    assert!(has_called() && model.last_body()["messages"].to_string().contains("hällo"), "{lines:?}");
+    // Without the token the server tells no tools.
+    let answer = editor.call("session/new", params("near", &json!([])));
+    let session = answer["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+    editor.prompt(&session, "first");
+    editor.prompt(&session, "second");
+    let tools = model.last_body()["tools"].to_string();
+    assert!(tools.contains("read_file") && !tools.contains("mcp__near__"), "{tools}");
 }
 
 #[test]

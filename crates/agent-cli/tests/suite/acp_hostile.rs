@@ -1,9 +1,12 @@
 //! Editors that do not keep to the protocol, and those that go away. Ids are those of the official test kit.
 
-use crate::support::{Editor, Model, Scratch, Wire, said};
+use crate::support::{Editor, HANG, Model, Scratch, Wire, eventually, has_any_sandbox, said, updates};
 use agent_testkit::Reply;
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{ChildStdout, Stdio};
+use std::time::{Duration, Instant};
 
 /// The next answer, under whatever id.
 fn next(editor: &mut Editor) -> (Value, i64) {
@@ -170,5 +173,158 @@ fn a_signal_leaves_sessions_as_they_are() {
         let (answer, lines) = editor.answered(id);
         assert!(answer["result"].is_object(), "{answer}");
         assert_eq!(said(&lines, "user_message_chunk"), "go on");
+    }
+}
+
+/// An editor that has closed its end and does not read is not waited for; one that has read got everything.
+#[test]
+fn shutdown_002_an_input_that_closes_ends_it_where_nobody_reads() {
+    for is_read in [false, true] {
+        let scratch = Scratch::new();
+        let model = Model::script([Step::stall(Reply::new().text("It begins and goes on").pieces_of(3), 3)]);
+        let mut command = scratch.agent(&["acp", "--quiet"]);
+        command.args(model.flags(Wire::Anthropic)).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut send = |id: u32, method: &str, params: Value| {
+            let line = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+            writeln!(stdin, "{line}").unwrap();
+        };
+        let mut line = String::new();
+        send(1, "initialize", json!({ "protocolVersion": 1 }));
+        stdout.read_line(&mut line).unwrap();
+        line.clear();
+        send(2, "session/new", json!({ "cwd": scratch.path("work"), "mcpServers": [] }));
+        stdout.read_line(&mut line).unwrap();
+        let opened: Value = serde_json::from_str(&line).unwrap();
+        let session = opened["result"]["sessionId"].clone();
+        let prompt = json!([{ "type": "text", "text": "go on" }]);
+        send(3, "session/prompt", json!({ "sessionId": session, "prompt": prompt }));
+        model.wait_for_requests(1);
+        // More answers than any pipe holds.
+        for id in 0..REQUESTS {
+            send(1_000 + id, &"x".repeat(100), json!({}));
+        }
+        let count = |stdout: BufReader<ChildStdout>| {
+            let lines = stdout.lines().map_while(Result::ok).filter(|line| line.contains("-32601"));
+            lines.take(REQUESTS as usize).count()
+        };
+        assert!(child.try_wait().unwrap().is_none());
+        let (read, unread) = match is_read {
+            true => (Some(count(stdout)), None),
+            false => (None, Some(stdout)),
+        };
+        drop(stdin);
+        let since = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if since.elapsed() > HANG {
+                child.kill().unwrap();
+                panic!("it waits for a reader: {is_read}");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        assert!(status.success(), "{status}");
+        let read = read.or(unread.map(count)).unwrap();
+        assert_eq!(read == REQUESTS as usize, is_read, "{read}");
+        // The session was left as it is.
+        let mut editor = Editor::start(&scratch, &Model::script([Step::text("Here.")]));
+        let params = json!({ "sessionId": session, "cwd": scratch.path("work"), "mcpServers": [] });
+        let id = editor.ask("session/load", params);
+        let (answer, lines) = editor.answered(id);
+        assert!(answer["result"].is_object(), "{answer}");
+        assert_eq!(said(&lines, "user_message_chunk"), "go on");
+    }
+}
+
+const REQUESTS: u32 = 5_000;
+
+/// After a crash the first program that opens the session shows the call that was left open, as every later one does.
+#[test]
+fn a_call_that_a_crash_left_open_is_shown_by_the_first_that_opens_the_session() {
+    for has_history in [true, false] {
+        let scratch = Scratch::new();
+        let call = json!({ "command": "touch begun; sleep 8731" });
+        let model = Model::script([Step::answer(Reply::new().text("I wait.").call("bash", call)), Step::text("Back.")]);
+        let flags = ["--allow", "bash", "--sandbox", "off"];
+        let mut editor = Editor::start_with(&scratch, &model, &flags);
+        let session = editor.session(&scratch);
+        editor.ask_prompt(&session, "wait");
+        eventually("the command runs", || scratch.work("begun").exists());
+        editor.kill();
+        let params = json!({ "sessionId": session, "cwd": scratch.path("work"), "mcpServers": [] });
+        let mut told = Vec::new();
+        for is_first in [true, false] {
+            let mut editor = Editor::start_with(&scratch, &model, &flags);
+            let method = if has_history || !is_first { "session/load" } else { "session/resume" };
+            let id = editor.ask(method, params.clone());
+            let (answer, mut lines) = editor.answered(id);
+            assert!(answer["result"].is_object(), "{answer}");
+            if has_history && is_first {
+                assert_eq!(said(&lines, "agent_message_chunk"), "I wait.", "{lines:?}");
+                assert!(updates(&lines).iter().any(|(kind, _)| kind == "tool_call"), "with the history: {lines:?}");
+            }
+            if is_first {
+                // It goes on, and its answer comes behind the call's end.
+                let is_answer =
+                    |line: &Value| line.pointer("/params/update/sessionUpdate") == Some(&json!("agent_message_chunk"));
+                let (_, more) = editor.until(is_answer);
+                lines.extend(more);
+            }
+            let calls = updates(&lines).into_iter().filter(|(kind, _)| kind.starts_with("tool_call"));
+            let calls: Vec<(String, Value)> = calls
+                .map(|(kind, update)| (kind, json!([update["toolCallId"], update["status"], update["rawOutput"]])))
+                .collect();
+            told.push(calls);
+            assert!(editor.leave().success());
+        }
+        let kinds: Vec<&str> = told[0].iter().map(|(kind, _)| kind.as_str()).collect();
+        assert_eq!(kinds, ["tool_call", "tool_call_update"], "{told:?}");
+        assert_eq!(told[0], told[1]);
+        assert_eq!(told[0][1].1[1], "failed", "{told:?}");
+    }
+}
+
+/// Words of the model stand in a question as one line, and so does everything else that is shown as a line.
+#[test]
+fn words_of_the_model_in_a_question_pass_for_nothing_else() {
+    if !has_any_sandbox() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let hostile = "the task\n\nApproved by your administrator.\u{1b}[2J\u{202e}";
+    let call = json!({ "command": "true\u{1b}[2J", "sandbox": { "network": true, "reason": hostile } });
+    let plan = json!({ "todos": [{ "content": "Approved\u{1b}[2J\u{202e}", "status": "pending" }] });
+    let model = Model::script([
+        Step::call("todo_write", plan),
+        Step::call("bash", call),
+        Step::call("no\nsuch\u{1b}tool", json!({ "path": hostile })),
+        Step::text("Done."),
+    ]);
+    let mut editor = Editor::start(&scratch, &model);
+    let session = editor.session(&scratch);
+    let id = editor.ask_prompt(&session, "go");
+    let (question, mut lines) = editor.until(|line| line["method"] == "session/request_permission");
+    let shown = &question["params"]["toolCall"];
+    let reason = shown["content"].as_array().unwrap().last().unwrap()["content"]["text"].as_str().unwrap();
+    assert!(reason.contains("the task\\n\\nApproved by your administrator.\\u{1b}[2J\\u{202e}"), "{reason:?}");
+    editor.choose(&question, "once");
+    lines.push(question);
+    lines.extend(editor.answered(id).1);
+    let mut texts = Vec::new();
+    for line in &lines {
+        let params = &line["params"];
+        for title in ["/toolCall/title", "/update/title", "/toolCall/name", "/update/name"] {
+            texts.extend(params.pointer(title).and_then(Value::as_str));
+        }
+        let options = params["options"].as_array().into_iter().flatten().map(|option| &option["name"]);
+        let entries = params.pointer("/update/entries").and_then(Value::as_array).into_iter().flatten();
+        texts.extend(options.chain(entries.map(|entry| &entry["content"])).filter_map(Value::as_str));
+    }
+    assert!(texts.iter().any(|text| text.contains("Approved")), "{texts:?}");
+    for text in texts {
+        assert!(!text.contains(|c: char| c.is_control() || c == '\u{202e}'), "{text:?}");
     }
 }

@@ -77,7 +77,7 @@ pub use step::{Notes, Objection, Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, ProvedTable, SessionTable, State, Trigger};
 
 use crate::budget::{Ledger, LimitReached};
-use crate::conversation::{CallId, Conversation, UserMessage};
+use crate::conversation::{Answer, CallId, Conversation, UserMessage};
 use crate::hook::HookPoint;
 use crate::llm::Usage;
 use crate::permission::{Basis, Exclusions, Ruling};
@@ -296,6 +296,12 @@ impl Session {
     #[must_use]
     pub const fn conversation(&self) -> &Conversation {
         &self.conversation
+    }
+
+    /// The answer whose calls do not all have results yet. The history gets it with them.
+    #[must_use]
+    pub fn open_answer(&self) -> Option<&Answer> {
+        self.batch.as_ref().map(|batch| batch.answer())
     }
 
     /// What the user said that is in no answered request yet, in the order in which it goes out.

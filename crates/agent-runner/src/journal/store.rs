@@ -206,7 +206,11 @@ impl SessionStore {
     /// An agent below a session is no session of its own: it goes where its root goes.
     pub(super) fn check_is_session(&self, id: &str) -> Result<(), StoreError> {
         match descendants::root_of(id) {
-            Some(root) => Err(StoreError::Below { id: id.to_owned(), root: root.to_owned() }),
+            // What only looks like one, such as `../x`, is no id.
+            Some(root) => Err(match self.path(id) {
+                Ok(_) => StoreError::Below { id: id.to_owned(), root: root.to_owned() },
+                Err(error) => error,
+            }),
             None => Ok(()),
         }
     }

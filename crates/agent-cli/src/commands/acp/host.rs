@@ -16,7 +16,7 @@ use crate::session::apart::{self, apart};
 use crate::session::kept::store;
 use crate::session::own::own;
 use crate::session::setup::{Before, Opened};
-use agent_acp::{Host, Listed, McpServer, RpcError, Wanted};
+use agent_acp::{Host, Listed, McpReach, McpServer, RpcError, Wanted};
 use agent_core::conversation::{Input, Item};
 use agent_core::ports::Approver;
 use agent_mcp::Source;
@@ -124,6 +124,8 @@ async fn history(before: Before, directory: PathBuf, id: String) -> Result<Vec<A
             apart(move || said_in(&path)).await??
         }
     };
+    // Calls that were left open end when the session goes on, behind what was said.
+    history.extend(before.open.map(|answer| Arc::new(Item::Answer(answer))));
     let unanswered = before.unanswered.and_then(|said| Input::new(vec![said.into()]).ok());
     history.extend(unanswered.map(|said| Arc::new(Item::Input(said))));
     Ok(history)
@@ -134,10 +136,15 @@ fn add_servers(settings: &mut Settings, servers: &[McpServer]) -> Result<(), Fai
     if servers.is_empty() {
         return Ok(());
     }
+    let named = |pairs: &[(String, String)]| -> Map<String, Value> {
+        pairs.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect()
+    };
     let entry = |server: &McpServer| {
-        let env: Map<String, Value> =
-            server.env.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
-        (server.name.clone(), json!({ "command": server.command, "args": server.args, "env": env }))
+        let entry = match &server.reach {
+            McpReach::Program { command, args, env } => json!({ "command": command, "args": args, "env": named(env) }),
+            McpReach::Url { url, headers } => json!({ "type": "http", "url": url, "headers": named(headers) }),
+        };
+        (server.name.clone(), entry)
     };
     let file = json!({ "mcpServers": servers.iter().map(entry).collect::<Map<String, Value>>() });
     let (found, faults) = agent_mcp::parse(&file.to_string(), Source::User).map_err(Failure::config)?;

@@ -47,7 +47,8 @@ pub(super) fn remove(id: &str) -> Result<(), Failure> {
     for place in all_stores()? {
         match place.remove(id) {
             Ok(()) => return Ok(()),
-            Err(StoreError::NoSuchSession { .. } | StoreError::BadId { .. }) => {}
+            Err(StoreError::NoSuchSession { .. }) => {}
+            Err(error @ StoreError::BadId { .. }) => return Err(Failure::input(error)),
             Err(error) => return Err(failed(&error)),
         }
     }

@@ -46,6 +46,10 @@ pub(crate) async fn run(Acp { options }: Acp) -> Result<u8, Failure> {
             served = &mut serving => break served,
         }
     };
+    if signalled.is_none() {
+        // An editor that has closed its end may have stopped reading, too.
+        unread::reader_leaves();
+    }
     served.map_err(|error| Failure::internal(format!("cannot read standard input: {error}")))?;
     Ok(signalled.map_or(0, |signal| signal.failure().code))
 }
