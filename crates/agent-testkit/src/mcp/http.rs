@@ -47,8 +47,9 @@ impl McpHttp {
     /// Starts a server that does what the words say, separated by blanks: `modern` speaks the protocol of 2026-07-28 and nothing before,
     /// `stream` answers with event streams, `token=T` wants that token, `to=URL` redirects there, `status=N` answers everything with that
     /// status, `html` answers with a page, `deaf` answers nothing, `big` answers everything with half a gigabyte, `polite`
-    /// answers with nothing, in place of an error, where it is asked for the newer protocol, `repeats` answers everything with an error that
-    /// repeats path and headers, `frank` answers calls with path and headers. The tool `resumed` is answered with streams that end at once, and are to be asked for again without a pause.
+    /// answers with nothing, in place of an error, where it is asked for the newer protocol. `repeats` answers everything with an error
+    /// that repeats path and headers, `frank` answers calls with both. The tool `resumed` is answered with streams that end at once, and
+    /// are to be asked for again without a pause.
     ///
     /// # Panics
     /// When loopback cannot be listened on.

@@ -146,7 +146,11 @@ fn add_servers(settings: &mut Settings, servers: &[McpServer]) -> Result<(), Fai
     for server in found {
         match files::holder(&settings.servers, &settings.held_servers, &server) {
             Some(own) => {
-                say(&format!("agent: the editor's MCP server `{}` is not used: {}", inline(&server.name), inline(&own)))
+                say(&format!(
+                    "agent: the editor's MCP server `{}` is not used: {}",
+                    inline(&server.name),
+                    inline(&own)
+                ));
             }
             None => settings.servers.push(server),
         }
