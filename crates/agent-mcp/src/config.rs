@@ -1,11 +1,13 @@
 //! What a configuration says of servers: `mcpServers` as everybody writes it, with what is this agent's own beside it.
 
-use crate::names::family;
+use crate::names::{family, hex};
+use crate::once::Once;
 use crate::reach::{Endpoint, Program, Reach};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
-use serde_json::Value;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -112,14 +114,36 @@ impl ServerConfig {
     pub fn shown(&self) -> String {
         self.reach.shown()
     }
+
+    /// All of it as one line for a record of what is trusted: what would run or be asked, without what may be secret, and a digest of the
+    /// whole. Two servers have the same line if they are used alike.
+    #[must_use]
+    pub fn line(&self) -> String {
+        // Who says it is known where the line is kept, and the family follows from the name.
+        let Self { name, family: _, source: _, reach, is_enabled, is_required, times, policy, exposure } = self;
+        let reach = match reach {
+            Reach::Program(Program { command, args, env, cwd }) => json!([command, args, env, cwd]),
+            Reach::Url(Endpoint { url, headers }) => json!([url, headers]),
+        };
+        let Times { start_ms, call_ms, call_max_ms } = times;
+        let Policy { network, workspace, write } = policy;
+        let write: Vec<_> = write.iter().map(|path| path.as_os_str().as_encoded_bytes()).collect();
+        let held = json!([network, *workspace == WorkspaceAccess::Write, write]);
+        let exposure = format!("{exposure:?}");
+        let whole = json!([name, reach, is_enabled, is_required, [start_ms, call_ms, call_max_ms], held, exposure]);
+        let digest = hex(&Sha256::digest(whole.to_string().as_bytes()), 32);
+        format!("MCP server {name}: {} (SHA-256 of all that is said of it: {digest})", self.shown())
+    }
 }
 
 /// Reads a file of servers: those that can be used, and what is wrong with the others, each with its server.
 ///
 /// # Errors
-/// [`ConfigError`] when the text is not JSON, or not an object with `mcpServers`.
+/// [`ConfigError`] when the text is not JSON, has a key twice in one object, or is not an object with `mcpServers`.
 pub fn parse(text: &str, source: Source) -> Result<(Vec<ServerConfig>, Vec<ConfigError>), ConfigError> {
     let whole = |found: String| ConfigError { server: None, found };
+    // Readers differ in which of two they take.
+    serde_json::from_str::<Once>(text).map_err(|error| whole(error.to_string()))?;
     let file: File = serde_json::from_str(text).map_err(|error| whole(error.to_string()))?;
     let (mut servers, mut faults): (Vec<ServerConfig>, Vec<ConfigError>) = (Vec::new(), Vec::new());
     for (name, value) in file.servers.0 {
@@ -226,7 +250,9 @@ fn endpoint(url: &str, entry: &Entry, source: Source) -> Result<Endpoint, String
             "a repository cannot have variables sent to a `url`: copy the server to your own configuration".to_owned()
         );
     }
-    Ok(Endpoint { url: url.to_owned(), headers: entry.headers.clone() })
+    let endpoint = Endpoint { url: url.to_owned(), headers: entry.headers.clone() };
+    endpoint.check()?;
+    Ok(endpoint)
 }
 
 /// What is wrong in a configuration of servers.
@@ -255,7 +281,7 @@ struct File {
     servers: Entries,
 }
 
-/// The entries in the order of the file; one that is there twice is there twice.
+/// The entries in the order of the file.
 struct Entries(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Entries {
@@ -342,7 +368,7 @@ mod tests {
         let (servers, faults) = user(
             r#"{"mcpServers": {"good": {"command": "a"}, "remote": {"url": "ftp://x"}, "mixed": {"url": "https://x", "command": "a"}, "walled": {"url": "https://x", "policy": {"network": true}},
                 "headed": {"command": "a", "headers": {"A": "b"}}, "head": {"url": "https://x", "headers": {"A b": "c"}}, "old": {"url": "https://x", "type": "sse"}, "漢": {"command": "a"}, "odd": {"command": 1},
-                "none": {}, "Good": {"command": "b"}, "good ": {"command": "c"}, "good": {"command": "d"}, "late": {"command": "a", "startTimeoutMs": 0},
+                "none": {}, "Good": {"command": "b"}, "good ": {"command": "c"}, "late": {"command": "a", "startTimeoutMs": 0},
                 "wide": {"command": "a", "policy": {"write": ["rel"]}}, "extra": {"command": "a", "autoApprove": ["x"]},
                 "sse": {"type": "sse", "command": "a"}, "var": {"command": "a", "env": {"A=B": "c"}}, "odder": {"command": "a", "policy": {"net": true}}}}"#,
         );
@@ -359,7 +385,6 @@ mod tests {
             ("odd", "expected a string"),
             ("none", "no `command`"),
             ("good ", "called like `good`"),
-            ("good", "called like `good`"),
             ("late", "0 ms"),
             ("wide", "not absolute"),
             ("extra", "`autoApprove` is not known here"),
@@ -373,6 +398,56 @@ mod tests {
         for whole in ["", "[]", "{}", r#"{"mcpServers": []}"#, r#"{"mcpServers": {"#] {
             assert!(parse(whole, Source::User).is_err(), "{whole}");
         }
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_refused_at_any_depth() {
+        for text in [
+            r#"{"mcpServers": {"good": {"command": "c"}, "good": {"command": "d"}}}"#,
+            r#"{"mcpServers": {"good": {"command": "c", "command": "d"}}}"#,
+            r#"{"mcpServers": {"good": {"command": "c", "comm\u0061nd": "d"}}}"#,
+            r#"{"mcpServers": {"good": {"command": "c", "env": {"good": "1", "good": "2"}}}}"#,
+            r#"{"mcpServers": {"good": {"command": "c", "other": [{"good": 1, "good": 2}]}}}"#,
+            r#"{"mcpServers": {}, "mcpServers": {}}"#,
+            r#"{"mcpServers": {}, "other": {"good": {}, "good": {}}}"#,
+        ] {
+            for source in [Source::User, Source::Repository] {
+                let found = parse(text, source).unwrap_err().to_string();
+                assert!(found.contains("is there twice"), "{text}: {found}");
+            }
+        }
+        parse(r#"{"mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}}}"#, Source::User).unwrap();
+    }
+
+    /// What is recorded as trusted differs as soon as what is used does, and has no secret in it.
+    #[test]
+    fn a_line_is_about_all_that_is_used() {
+        let line = |entry: &str| {
+            let (servers, _) = parse(&format!(r#"{{"mcpServers": {{"a": {entry}}}}}"#), Source::Repository).unwrap();
+            servers[0].line()
+        };
+        let entries = [
+            r#"{"command": "x"}"#,
+            r#"{"command": "y"}"#,
+            r#"{"command": "x", "args": ["1"]}"#,
+            r#"{"command": "x", "env": {"A": "hidden-one"}}"#,
+            r#"{"command": "x", "env": {"A": "hidden-two"}}"#,
+            r#"{"command": "x", "cwd": "sub"}"#,
+            r#"{"command": "x", "disabled": true}"#,
+            r#"{"command": "x", "required": true}"#,
+            r#"{"command": "x", "startTimeoutMs": 1}"#,
+            r#"{"command": "x", "callTimeoutMs": 1}"#,
+            r#"{"command": "x", "callMaxMs": 1}"#,
+            r#"{"command": "x", "exposure": "hidden"}"#,
+            r#"{"url": "https://u:hidden@x/?hidden=1"}"#,
+            r#"{"url": "https://u:hidden@x/?hidden=2"}"#,
+            r#"{"url": "https://x", "headers": {"A": "hidden-one"}}"#,
+            r#"{"url": "https://x", "headers": {"A": "hidden-two"}}"#,
+        ];
+        let lines: std::collections::BTreeSet<String> = entries.iter().map(|entry| line(entry)).collect();
+        assert_eq!(lines.len(), entries.len(), "{lines:#?}");
+        assert!(lines.iter().all(|line| !line.replace("exposure", "").contains("hidden")), "{lines:#?}");
+        assert_eq!(line(entries[0]), line(r#"{"args": [], "command": "x", "enabled": true}"#));
     }
 
     #[test]

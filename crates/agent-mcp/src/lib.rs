@@ -21,6 +21,7 @@ mod client;
 mod config;
 mod content;
 mod names;
+mod once;
 mod reach;
 mod servers;
 mod shelf;

@@ -36,7 +36,7 @@ impl Record {
 pub struct Identity {
     /// The program by its path, and its arguments.
     pub command: Vec<String>,
-    /// Where it runs.
+    /// Where it runs, if its configuration says so; empty where it runs in whatever workspace there is.
     pub directory: String,
     /// The names of its variables, each with a digest of its value.
     pub environment: BTreeMap<String, String>,
@@ -80,7 +80,8 @@ pub struct ToolRecord {
 }
 
 impl Identity {
-    /// Looks at what would be started. Files that `known` has with the same stamp are not read again.
+    /// Looks at what would be started in a directory. Files that `known` has with the same stamp are not read again. Where the directory is
+    /// the workspace because nothing else is configured, it is no part of what the server is: see [`anywhere`](Self::anywhere).
     ///
     /// # Errors
     /// When the program cannot be read.
@@ -108,6 +109,13 @@ impl Identity {
         let digest = |value: &String| hex(&Sha256::digest(value.as_bytes()), 8);
         let environment = environment.iter().map(|(name, value)| (name.clone(), digest(value))).collect();
         Ok(Self { command, directory: shown(directory), environment, files, url: None })
+    }
+
+    /// The same of a server that runs in whatever workspace there is. Files that its arguments name there are still told apart.
+    #[must_use]
+    pub fn anywhere(mut self) -> Self {
+        self.directory.clear();
+        self
     }
 
     /// What identifies a server at a URL.
@@ -143,7 +151,11 @@ impl Identity {
             return Some(url_difference(self, now));
         }
         if self.directory != now.directory {
-            return Some(format!("it runs in {} (before: {})", now.directory, self.directory));
+            let place = |identity: &Self| match identity.directory.as_str() {
+                "" => "the workspace".to_owned(),
+                directory => directory.to_owned(),
+            };
+            return Some(format!("it runs in {} (before: {})", place(now), place(self)));
         }
         let names = self.environment.keys().chain(now.environment.keys());
         if let Some(name) = names.into_iter().find(|name| self.environment.get(*name) != now.environment.get(*name)) {

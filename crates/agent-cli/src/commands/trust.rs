@@ -36,12 +36,13 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
     config.check()?;
     config.check_programs()?;
     let skills = skills::of_project(&directory);
-    let mut programs = named(&directory, &config, &skills);
+    let servers = files::of_repository(&directory);
+    let mut programs = named(&directory, &config, &skills, &servers);
     let standing = store.standing(&place, &programs);
     // It was said once; to say it again, or to take it back, is to be asked again.
     let was_outside = standing == Standing::Trusted && is_outside(&store, &place);
     let is_outside = arguments.outside_sandbox || was_outside;
-    let mut shown = describe(&config, &skills, &directory, standing, is_outside)?;
+    let mut shown = describe(&config, (&skills, &servers), &directory, standing, is_outside)?;
     if standing == Standing::Changed {
         let differences = programs::differences(&store.programs(&place).unwrap_or_default(), &programs);
         differences.iter().for_each(|line| shown.push_str(&format!("{}\n", inline(line))));
@@ -64,7 +65,7 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
 /// What trust would enable, or enables.
 fn describe(
     config: &RepositoryConfig,
-    skills: &Found,
+    (skills, servers): (&Found, &files::Found),
     directory: &Path,
     standing: Standing,
     is_outside: bool,
@@ -86,7 +87,6 @@ fn describe(
     let skill =
         |skill: &Skill| format!("the skill `{}` of {}: {}", skill.name, shown_path(&skill.file), skill.description);
     programs.extend(skills.skills.iter().map(skill));
-    let servers = files::of_repository(directory);
     programs
         .extend(servers.servers.iter().map(|server| format!("the MCP server `{}`: {}", server.name, server.shown())));
     if programs.is_empty() {

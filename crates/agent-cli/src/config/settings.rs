@@ -13,7 +13,7 @@ use crate::hooks::formatters;
 use crate::hooks::places::{self, Ground};
 use crate::hooks::programs::Trust;
 use crate::hooks::trust;
-use crate::mcp::files;
+use crate::mcp::files::{self, Found as Servers};
 use crate::model::effort::Wish;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
@@ -76,6 +76,8 @@ pub(crate) struct Settings {
     pub(crate) skills: Vec<Skill>,
     /// Servers of tools: the user's, and those of a trusted repository.
     pub(crate) servers: Vec<ServerConfig>,
+    /// Names of the user's entries that cannot be used: no other server is called so.
+    pub(crate) held_servers: Vec<String>,
     pub(crate) user: UserConfig,
 }
 
@@ -105,7 +107,7 @@ impl Settings {
         }
         let ground = Ground { directory: &directory, user: &user, has_sandbox: sandbox.is_some() };
         let hooks = hooks(&repository, &trust, ground, options)?;
-        let servers = servers(&directory, &trust)?;
+        let Servers { servers, held, .. } = servers(&trust)?;
         let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
         let permissions = permissions(options, &user, repository, &directory);
         let skills = skills::with_users(trust.is_given.then_some(trust.skills));
@@ -143,6 +145,7 @@ impl Settings {
             formatters,
             skills: skills.skills,
             servers,
+            held_servers: held,
             hooks,
             directory,
             user,
@@ -201,13 +204,13 @@ fn hooks(
 }
 
 /// The user's servers, and then those of a trusted repository. What cannot be used is told.
-fn servers(directory: &Path, trust: &Trust) -> Result<Vec<ServerConfig>, Failure> {
+fn servers(trust: &Trust) -> Result<Servers, Failure> {
     let mut found = files::of_user()?;
     if trust.is_given {
-        found = found.and(files::of_repository(directory));
+        found = found.and(trust.servers.clone());
     }
     found.faults.iter().for_each(|fault| say(&format!("agent: ignored: {}", inline(fault))));
-    Ok(found.servers)
+    Ok(found)
 }
 
 pub(crate) fn users_config() -> Result<UserConfig, Failure> {

@@ -1,5 +1,6 @@
 //! The programs that a repository's configuration names, in the form in which they are trusted.
 
+use crate::mcp::files;
 use crate::skills::Found;
 use agent_hooks::Programs;
 use serde::Serialize;
@@ -15,6 +16,8 @@ pub(crate) struct Trust {
     pub(crate) programs: Programs,
     /// The skills of the project, which are used where the trust is given.
     pub(crate) skills: Found,
+    /// The MCP servers of the project, as they were compared: its file is not read again.
+    pub(crate) servers: files::Found,
     pub(crate) told: Vec<String>,
 }
 

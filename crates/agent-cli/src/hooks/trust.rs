@@ -13,6 +13,7 @@ use crate::hooks::programs::{self, Trust, line, name};
 use crate::mcp::files;
 use crate::skills::{self, Found};
 use agent_hooks::{Place, Programs, Script, Standing, TrustStore};
+use agent_mcp::ServerConfig;
 use std::path::Path;
 
 /// Whether the user trusts the project that a directory lies in, with what it names.
@@ -22,7 +23,8 @@ use std::path::Path;
 pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, Failure> {
     let known = store().zip(Place::at(&project::root(directory)).ok());
     let skills = skills::of_project(directory);
-    let programs = named(directory, config, &skills);
+    let servers = files::of_repository(directory);
+    let programs = named(directory, config, &skills, &servers);
     let standing = known.as_ref().map_or(Standing::Untrusted, |(store, place)| store.standing(place, &programs));
     let is_given = standing == Standing::Trusted;
     let is_outside = is_given && known.as_ref().is_some_and(|(store, place)| is_outside(store, place));
@@ -46,18 +48,18 @@ pub(crate) fn of(directory: &Path, config: &RepositoryConfig) -> Result<Trust, F
                 ("formatters", config.formatters.is_empty()),
                 ("hooks", config.hooks.is_empty()),
                 ("skills", skills.skills.is_empty()),
-                ("MCP servers", files::of_repository(directory).servers.is_empty()),
+                ("MCP servers", servers.servers.is_empty()),
             ];
             let named = named.into_iter().filter(|(_, is_empty)| !is_empty);
             told.extend(named.map(|(key, _)| format!("`{key}` of the repository: it is not trusted ({SHOWS})")));
         }
     }
-    Ok(Trust { is_given, is_outside, programs, skills, told })
+    Ok(Trust { is_given, is_outside, programs, skills, servers, told })
 }
 
 /// What a project runs where it is trusted, as a session in this directory reads it: the entries of each file, and the scripts that they
 /// begin with.
-pub(crate) fn named(directory: &Path, config: &RepositoryConfig, skills: &Found) -> Programs {
+pub(crate) fn named(directory: &Path, config: &RepositoryConfig, skills: &Found, servers: &files::Found) -> Programs {
     let root = project::root(directory);
     let file_of = |folder: &Path| folder.join(".agent").join("config.toml");
     // A file that names nothing, or is absent, differs from one that did.
@@ -71,7 +73,7 @@ pub(crate) fn named(directory: &Path, config: &RepositoryConfig, skills: &Found)
         add(&formatter.file, line("formatter", &formatter.entry));
     }
     // With a line for each, or none: a file that is gone differs from one that named servers.
-    let servers = files::lines_of_repository(directory);
+    let servers = servers.servers.iter().map(ServerConfig::line).collect();
     programs.insert(name(&files::repository_path(directory), &root), servers);
     let of_hooks = config.hooks.iter().filter_map(|hook| Script::named(&hook.entry.command, directory, &root));
     let of_formatters = config.formatters.iter().filter_map(|formatter| Script::at(&program_of(formatter), &root));

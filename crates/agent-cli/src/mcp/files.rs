@@ -4,38 +4,52 @@ use crate::config::file::{config_home, read_capped};
 use crate::config::project;
 use crate::failure::Failure;
 use crate::screen::terminal::shown_path;
-use agent_mcp::{ConfigError, ServerConfig, Source, parse};
-use serde_json::Value;
+use agent_mcp::{ConfigError, ServerConfig, Source, family, parse};
 use std::path::{Path, PathBuf};
 
 /// What a file says.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     pub(crate) servers: Vec<ServerConfig>,
+    /// Names of entries that cannot be used: nobody else has them.
+    pub(crate) held: Vec<String>,
     /// What of it cannot be used, each with its place.
     pub(crate) faults: Vec<String>,
 }
 
 impl Found {
     fn of((servers, faults): (Vec<ServerConfig>, Vec<ConfigError>), path: &Path) -> Self {
+        // A fault may be about a part of an entry that is used all the same.
+        let is_used = |name: &String| servers.iter().any(|server| server.name == *name);
+        let held = faults.iter().filter_map(|fault| fault.server.clone()).filter(|name| !is_used(name)).collect();
         let faults = faults.iter().map(|fault| format!("{}: {fault}", shown_path(path))).collect();
-        Self { servers, faults }
+        Self { servers, held, faults }
     }
 
     /// The same with those of another file, where the names are free.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.faults.extend(other.faults);
         for server in other.servers {
-            match self.servers.iter().find(|own| own.name == server.name || own.family == server.family) {
+            match holder(&self.servers, &self.held, &server) {
                 None => self.servers.push(server),
-                Some(own) => self.faults.push(format!(
-                    "the repository's MCP server `{}` is not used: yours is called `{}`",
-                    server.name, own.name
-                )),
+                Some(own) => {
+                    self.faults.push(format!("the repository's MCP server `{}` is not used: {own}", server.name));
+                }
             }
         }
         self
     }
+}
+
+/// Who has the name of a server already, in words: another server, or an entry of the user's that cannot be used (`held`). What was meant
+/// for one server is not called on another because of a slip of the pen.
+pub(crate) fn holder(servers: &[ServerConfig], held: &[String], server: &ServerConfig) -> Option<String> {
+    if let Some(own) = servers.iter().find(|own| own.name == server.name || own.family == server.family) {
+        return Some(format!("yours is called `{}`", own.name));
+    }
+    let is_same = |name: &&String| **name == server.name || family(name).is_some_and(|family| family == server.family);
+    let own = held.iter().find(is_same)?;
+    Some(format!("your entry `{own}`, which cannot be used, has its name"))
 }
 
 /// The user's file.
@@ -71,17 +85,8 @@ pub(crate) fn of_repository(directory: &Path) -> Found {
         Ok(Found::of(parsed, &path))
     }) {
         Ok(found) => found,
-        Err(failure) => Found { servers: Vec::new(), faults: vec![failure.message] },
+        Err(failure) => Found { faults: vec![failure.message], ..Found::default() },
     }
-}
-
-/// What is trusted of a repository's file: a line for each server, with all that the file says of it.
-pub(crate) fn lines_of_repository(directory: &Path) -> Vec<String> {
-    let servers = of_repository(directory).servers;
-    let text = text_of(&repository_path(directory)).ok().flatten().unwrap_or_default();
-    let whole: Value = serde_json::from_str(&text).unwrap_or_default();
-    let said = |server: &ServerConfig| format!("MCP server {}: {}", server.name, whole["mcpServers"][&server.name]);
-    servers.iter().map(said).collect()
 }
 
 fn text_of(path: &Path) -> Result<Option<String>, Failure> {

@@ -64,8 +64,9 @@ impl Launcher for InSandbox {
         match reach(config)? {
             Reach::Program(launch) => {
                 let (program, directory) = self.look(&launch)?;
-                Identity::of(&program, &launch.args, &directory, &launch.env, known)
-                    .map_err(|error| format!("cannot read its program {}: {error}", program.to_string_lossy()))
+                let identity = Identity::of(&program, &launch.args, &directory, &launch.env, known)
+                    .map_err(|error| format!("cannot read its program {}: {error}", program.to_string_lossy()))?;
+                Ok(if launch.cwd.is_some() { identity } else { identity.anywhere() })
             }
             Reach::Url(endpoint) => Ok(Identity::of_url(&endpoint)),
         }

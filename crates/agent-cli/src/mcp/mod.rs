@@ -3,10 +3,13 @@
 pub(crate) mod files;
 pub(crate) mod launch;
 mod results;
+mod secrets;
 pub(crate) mod session;
 
 use crate::config::file::state_home;
 use agent_mcp::TrustStore;
+
+pub(crate) use secrets::of_servers;
 
 /// Where it is kept what was trusted of servers.
 pub(crate) fn store() -> Option<TrustStore> {

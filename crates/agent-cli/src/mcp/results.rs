@@ -1,6 +1,7 @@
 //! Whole results of servers, where the model can read them: in `.agent/mcp` of the workspace, where no command writes and git looks for
 //! nothing.
 
+use agent_core::redact::Redactor;
 use agent_mcp::ResultKeeper;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
@@ -10,8 +11,8 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Keeps results in a workspace.
-pub(super) struct InWorkspace(pub(super) PathBuf);
+/// Keeps results in a workspace, without secrets.
+pub(super) struct InWorkspace(pub(super) PathBuf, pub(super) Redactor);
 
 impl ResultKeeper for InWorkspace {
     fn keep(&self, server: &str, text: &str) -> Result<String, String> {
@@ -33,7 +34,7 @@ impl InWorkspace {
                 made => break (name, made?),
             }
         };
-        if let Err(error) = File::from(file).write_all(text.as_bytes()) {
+        if let Err(error) = File::from(file).write_all(self.1.redacted(text).as_bytes()) {
             // Half of a result is none.
             let _ = unlinkat(&folder, &name, AtFlags::empty());
             return Err(error);
@@ -88,17 +89,19 @@ const KEPT: usize = 20;
 
 #[cfg(test)]
 mod tests {
-    use super::{InWorkspace, KEPT, ResultKeeper};
+    use super::{InWorkspace, KEPT, Redactor, ResultKeeper};
     use std::fs;
 
     #[test]
     fn results_are_kept_out_of_gits_sight_and_the_oldest_go() {
         let root = tempfile::tempdir().unwrap();
-        let keeper = InWorkspace(root.path().to_path_buf());
+        let keeper = InWorkspace(root.path().to_path_buf(), Redactor::new(["some-secret"]));
         let kept: Vec<String> = (0..KEPT + 5).map(|n| keeper.keep("a/b", &format!("result {n}")).unwrap()).collect();
         assert!(kept[0].starts_with(".agent/mcp/") && kept[0].ends_with("-a_b.txt"), "{}", kept[0]);
         assert!(!root.path().join(&kept[4]).exists());
         assert_eq!(fs::read_to_string(root.path().join(&kept[5])).unwrap(), "result 5");
+        let kept = keeper.keep("s", "it said some-secret").unwrap();
+        assert_eq!(fs::read_to_string(root.path().join(kept)).unwrap(), "it said [redacted]");
         assert_eq!(fs::read_to_string(root.path().join(".agent/mcp/.gitignore")).unwrap(), "*\n");
     }
 
@@ -110,7 +113,7 @@ mod tests {
                 fs::create_dir(root.path().join(".agent")).unwrap();
             }
             std::os::unix::fs::symlink(elsewhere.path(), root.path().join(link)).unwrap();
-            assert!(InWorkspace(root.path().to_path_buf()).keep("s", "x").is_err(), "{link}");
+            assert!(InWorkspace(root.path().to_path_buf(), Redactor::default()).keep("s", "x").is_err(), "{link}");
             assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "{link}");
         }
     }

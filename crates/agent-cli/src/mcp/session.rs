@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::mcp::launch::InSandbox;
 use crate::mcp::results::InWorkspace;
 use crate::mcp::store;
+use crate::model::secrets;
 use crate::screen::terminal::inline;
 use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::ports::{LlmProvider, LlmStream, PictureKeeper, Tool};
@@ -32,7 +33,7 @@ impl Mcp {
         }
         let store = store()?;
         let launcher: Arc<dyn Launcher> = Arc::new(InSandbox::of(settings));
-        let results = Arc::new(InWorkspace(settings.directory.clone()));
+        let results = Arc::new(InWorkspace(settings.directory.clone(), secrets::redactor()));
         let outside = Outside { pictures: Some(pictures), results };
         let root = project::root(&settings.directory);
         let (servers, tools, changes) = Servers::open(settings.servers.clone(), &root, &store, &launcher, outside);

@@ -5,6 +5,7 @@ use crate::config::options::ProviderName;
 use crate::config::providers::{Alias, ProviderEntry};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
+use crate::mcp;
 use crate::model::asked::{Models, as_recorded};
 use crate::model::effort::{self, Reach};
 use crate::model::endpoint::{self, Endpoint};
@@ -161,6 +162,7 @@ fn attaching(settings: &Settings, entry: Option<&ProviderEntry>) -> Attaching {
 fn known_secrets(settings: &Settings) -> Vec<String> {
     let mut secrets = secrets::of_environment();
     secrets.extend(keys::named(settings));
+    secrets.extend(mcp::of_servers(&settings.servers));
     let headers = settings.user.providers.values().flat_map(|entry| &entry.headers);
     secrets.extend(secrets::of_headers(headers.map(|(name, value)| (name, &value.0))));
     secrets.extend(

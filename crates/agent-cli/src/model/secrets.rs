@@ -47,6 +47,38 @@ pub(crate) fn of_headers<'a>(headers: impl IntoIterator<Item = (&'a String, &'a 
     found
 }
 
+/// What is secret in the environment that a program is given: what this process's own would hold, and what looks like a key whatever its
+/// variable is called.
+pub(crate) fn of_given(variables: impl IntoIterator<Item = (String, String)>) -> Vec<String> {
+    let variables: Vec<(String, String)> = variables.into_iter().collect();
+    let mut found = of_variables(&variables);
+    found.extend(variables.into_iter().map(|(_, value)| value).filter(|value| looks_like_a_key(value)));
+    found
+}
+
+/// What is secret in the parameters of a URL.
+pub(crate) fn of_parameters(url: &str) -> Vec<String> {
+    let query = url.split('#').next().and_then(|url| url.split_once('?')).map_or("", |(_, query)| query);
+    let mut found = Vec::new();
+    for part in query.split('&') {
+        let (name, value) = part.split_once('=').unwrap_or_default();
+        let value = if part.contains('=') { value } else { part };
+        if value.len() >= MIN_SECRET_BYTES && (names_a_secret(&name.replace('-', "_")) || looks_made(value)) {
+            found.extend([value.to_owned(), decoded(value)]);
+        }
+    }
+    found
+}
+
+/// Of one word, with letters and digits in it, and longer than what people write.
+fn looks_like_a_key(value: &str) -> bool {
+    let is_word = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_+=.".contains(&byte));
+    let has = |signs: fn(&u8) -> bool| value.as_bytes().iter().any(signs);
+    let letters = [has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase)].into_iter().filter(|has| *has).count();
+    let is_mixed = letters == 2 || letters == 1 && value.len() >= KEY_BYTES && !value.contains(['-', '_', '.']);
+    is_word && is_mixed && has(u8::is_ascii_digit) && value.len() >= LONG_BYTES
+}
+
 fn text(value: &std::ffi::OsStr) -> String {
     value.to_string_lossy().into_owned()
 }
@@ -125,6 +157,8 @@ const OWN: &[&str] = &["USER", "LOGNAME", "HOME", "SHELL", "HOSTNAME", "PWD", "O
 static LEARNED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 const MADE_BYTES: usize = 8;
 const LONG_BYTES: usize = 16;
+/// A digest of 96 bits, and what is as long.
+const KEY_BYTES: usize = 24;
 
 #[cfg(test)]
 mod tests {
@@ -176,6 +210,35 @@ mod tests {
         assert_eq!(found("X-Anything", "0123-abcd-XYZ")[0], "0123-abcd-XYZ");
         assert_eq!(found("X-Team", "search"), [""; 0]);
         assert_eq!(found("X-Title", "my agent"), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_program_is_given_is_secret_by_its_look_too() {
+        let found = |name: &str, value: &str| of_given([(name.to_owned(), value.to_owned())]);
+        for (name, value) in [
+            ("ISSUES", "sk-SECRETKEY-abcdef0123456789"),
+            ("AUTHOR", "0123456789abcdef01234567"),
+            ("DB_PASSWORD", "Correct-horse-7"),
+        ] {
+            assert!(found(name, value).iter().any(|found| found == value), "{name}");
+        }
+        for (name, value) in [
+            ("AWS_REGION", "eu-central-1"),
+            ("MODE", "production"),
+            ("PACKAGE", "@scope/server-filesystem@2025.1.1"),
+            ("PLACE", "/srv/Data/2025/notes-of-the-team"),
+            ("DATABASE", "team-notes-2025-archive-1"),
+        ] {
+            assert_eq!(found(name, value), [""; 0], "{name}");
+        }
+    }
+
+    #[test]
+    fn parameters_of_urls_are_secret_by_their_names_or_their_look() {
+        assert_eq!(of_parameters("https://x/a?api-key=plainword&q=search#y?z=0123-abcd-XYZ")[0], "plainword");
+        assert_eq!(of_parameters("https://x/?k=0123%2Fabcd-XYZ"), ["0123%2Fabcd-XYZ", "0123/abcd-XYZ"]);
+        assert_eq!(of_parameters("https://x/?0123-abcd-XYZ")[0], "0123-abcd-XYZ");
+        assert_eq!(of_parameters("https://x/?profile=search&n=5"), [""; 0]);
     }
 
     #[test]

@@ -9,6 +9,14 @@ use agent_core::tool::{Door, Subject};
 /// The rules that cover this call: as few and as narrow as are useful. None where no rule can name it.
 pub(crate) fn offered(question: &ApprovalQuestion) -> Vec<Rule> {
     let tool = &question.call.name;
+    // About no files: its name is all that a rule can say.
+    if let Subject::Files { paths, akin, .. } = &question.subject
+        && paths.is_empty()
+        && !akin.is_empty()
+    {
+        let rule = tool.parse::<Rule>().ok().filter(|rule| rule.matches(tool, &question.subject));
+        return rule.into_iter().collect();
+    }
     let patterns = match &question.subject {
         Subject::Command { plain: Some(plain), carries_over: false, .. } => {
             let mut patterns: Vec<String> = Vec::new();
@@ -207,6 +215,15 @@ mod tests {
             (about("odd tool", Subject::Paths(vec!["a".into()])), vec![]),
         ] {
             assert_eq!(shown(&question), expected, "{question:?}");
+        }
+    }
+
+    #[test]
+    fn a_tool_of_a_server_is_named_by_its_own_name() {
+        let akin = vec!["mcp__s".to_owned()];
+        for families in [akin.clone(), Vec::new()] {
+            let subject = Subject::Files { paths: Vec::new(), families, akin: akin.clone() };
+            assert_eq!(shown(&about("mcp__s__raze", subject)), ["mcp__s__raze"]);
         }
     }
 

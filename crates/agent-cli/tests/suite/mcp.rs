@@ -334,3 +334,149 @@ fn a_tool_that_is_found_is_declared_from_the_next_request_on() {
     let listed = place.0.ended(&["mcp", "list"]);
     assert!(listed.assert_code(0).out.contains("81 tools (81 found by searching)"), "{listed:#?}");
 }
+
+/// What was trusted is what is used: of a key that is there twice, readers take one or the other.
+#[test]
+fn a_doubled_key_does_not_get_around_the_trust() {
+    let (place, known, other) = (Place::new(), McpHttp::start("modern"), McpHttp::start("modern"));
+    let entry = |server: &McpHttp| json!({"url": server.url()}).to_string();
+    place.0.write(".mcp.json", &format!(r#"{{"mcpServers": {{"s": {}}}}}"#, entry(&known)));
+    place.0.ended(&["trust", "--yes"]).assert_code(0);
+    place.0.ended(&["mcp", "list"]).assert_code(0);
+    assert!(!known.asked().is_empty(), "what was trusted is used");
+    for [first, second] in [[&other, &known], [&known, &other]] {
+        let doubled = format!(r#"{{"mcpServers": {{"s": {}, "s": {}}}}}"#, entry(first), entry(second));
+        place.0.write(".mcp.json", &doubled);
+        let listed = place.0.ended(&["mcp", "list"]);
+        assert!(listed.out.contains("no MCP server is configured"), "{listed:#?}");
+        let shown = place.0.ended(&["trust", "--show"]);
+        assert!(shown.assert_code(1).out.contains("the key `s` is there twice"), "{shown:#?}");
+        let model = Model::always(Step::text("Well."));
+        place.0.run(&model, &["-p", "x"]).assert_code(0);
+    }
+    assert!(other.asked().is_empty(), "what was not trusted is not used");
+    fs::write(place.0.path("config/mcp.json"), r#"{"mcpServers": {"s": {"command": "a", "command": "b"}}}"#).unwrap();
+    place.0.ended(&["mcp", "list"]).assert_code(52).assert_says("the key `command` is there twice");
+    place.0.ended(&["mcp", "add", "t", "--no-test", "--", "x"]).assert_code(52).assert_says("is there twice");
+}
+
+/// A record of trust, and what is shown of it, has no secret of a repository's server in it.
+#[test]
+fn trust_in_a_server_is_recorded_without_its_secrets() {
+    let place = Place::new();
+    let write = |token: &str| {
+        let far = json!({"url": format!("http://me:pass-{token}@127.0.0.1:9/?key=param-{token}")});
+        let headed = json!({"url": "http://127.0.0.1:9/", "headers": {"Authorization": format!("Bearer {token}")}});
+        let near = json!({"command": "x", "env": {"TOKEN": token}});
+        place.0.write(".mcp.json", &json!({"mcpServers": {"f": far, "h": headed, "n": near}}).to_string());
+    };
+    write("first-1-token");
+    place.0.ended(&["trust", "--yes"]).assert_code(0);
+    place.0.ended(&["trust", "--show"]).assert_code(0);
+    write("second-2-token");
+    let shown = place.0.ended(&["trust", "--show"]);
+    assert!(shown.assert_code(1).out.contains("removed in .mcp.json: MCP server f: http://127.0.0.1:9"), "{shown:#?}");
+    assert!(shown.out.contains("added in .mcp.json: MCP server n: x TOKEN=…"), "{shown:#?}");
+    let records: Vec<_> =
+        fs::read_dir(place.0.path("state/trust")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let kept: String = records.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    assert!(kept.contains("MCP server f"), "{kept}");
+    for secret in ["first-1-token", "second-2-token"] {
+        assert!(!kept.contains(secret) && !format!("{shown:?}").contains(secret), "{secret}: {kept} {shown:#?}");
+    }
+}
+
+/// A server that repeats what it was sent tells nobody.
+#[test]
+fn what_a_server_repeats_of_its_secrets_is_taken_out() {
+    let (place, server) = (Place::new(), McpHttp::start("frank"));
+    let url = server.url().replace("http://", "http://me:Pass-word-7@");
+    let far = json!({"url": format!("{url}?k=Param-0-secret"), "headers": {"X-Key": "Header-1-secret"}});
+    let token = json!({"url": server.url(), "headers": {"Authorization": "Bearer ${AGENT_TEST_MCP_WORD}"}});
+    let mut near = place.entry("", &json!({"required": true, "exposure": "direct"}));
+    near["env"]["ANYTHING"] = "sk-Env-2-secret-0123456789".into();
+    let file = json!({"mcpServers": {"f": far, "t": token, "s": near}});
+    fs::write(place.0.path("config/mcp.json"), file.to_string()).unwrap();
+    let calls = ["mcp__f__echo", "mcp__t__echo", "mcp__s__environment"].map(|name| Step::call(name, json!({})));
+    let model = Model::script(calls.into_iter().chain([Step::text("Done.")]));
+    let flags =
+        ["-p", "x", "--allow", "mcp__f", "--allow", "mcp__t", "--allow", "mcp__s", "--output-format", "stream-json"];
+    let mut command = place.0.run_command(&model, &flags);
+    let ended = Running::start(command.env("AGENT_TEST_MCP_WORD", "Word-3-secret")).end();
+    ended.assert_code(0);
+    let sent = server.asked();
+    let has = |name: &str, value: &str| sent.iter().any(|asked| asked.header(name) == Some(value));
+    assert!(has("x-key", "Header-1-secret") && has("authorization", "Bearer Word-3-secret"), "they were sent");
+    let read = model.last_body()["messages"].to_string();
+    assert!(read.contains("x-key") && read.contains("ANYTHING") && read.matches("[redacted]").count() >= 5, "{read}");
+    let kept: String = all_files(&place.0.path("state"));
+    assert!(kept.contains("x-key"), "the journal has the results");
+    for secret in ["Pass-word-7", "Param-0-secret", "Header-1-secret", "sk-Env-2-secret-0123456789", "Word-3-secret"] {
+        assert!(!read.contains(secret), "{secret} went to the model: {read}");
+        assert!(!kept.contains(secret), "{secret} is in the journal");
+        assert!(!format!("{ended:?}").contains(secret), "{secret} is shown: {ended:#?}");
+    }
+}
+
+/// The text of all files in a folder and below it.
+fn all_files(folder: &std::path::Path) -> String {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| match path.is_dir() {
+            true => all_files(&path),
+            false => String::from_utf8_lossy(&fs::read(&path).unwrap_or_default()).into_owned(),
+        })
+        .collect()
+}
+
+/// Of the user's servers, one that runs in whatever workspace there is is the same in each.
+#[test]
+fn a_server_without_a_directory_of_its_own_is_the_same_everywhere() {
+    let place = Place::new();
+    place.know("", &json!({}));
+    let elsewhere = place.0.path("notes");
+    let list = ["mcp", "list", "-C", elsewhere.to_str().unwrap()];
+    let listed = place.0.ended(&list);
+    assert!(listed.assert_code(0).out.starts_with("s: ready"), "{listed:#?}");
+    // A directory that is written there counts.
+    place.configure("", &json!({"cwd": "."}));
+    let listed = place.0.ended(&list);
+    assert!(listed.out.contains("it runs in ") && !listed.out.starts_with("s: ready"), "{listed:#?}");
+}
+
+/// What was meant for the user's server is not called on a repository's.
+#[test]
+fn an_entry_that_cannot_be_used_keeps_its_name() {
+    let (place, server) = (Place::new(), McpHttp::start("modern"));
+    place.0.write(".mcp.json", &json!({"mcpServers": {"s": {"url": server.url()}}}).to_string());
+    place.0.ended(&["trust", "--yes"]).assert_code(0);
+    for (name, is_used) in [("s", false), ("_s_", false), ("t", true)] {
+        let file = json!({"mcpServers": {name: {"command": 1}}}).to_string();
+        fs::write(place.0.path("config/mcp.json"), file).unwrap();
+        let listed = place.0.ended(&["mcp", "list"]);
+        assert_eq!(listed.out.starts_with("s: ready"), is_used, "{name}: {listed:#?}");
+        assert_eq!(!server.asked().is_empty(), is_used, "{name}");
+        let says = format!("your entry `{name}`, which cannot be used, has its name");
+        let model = Model::always(Step::text("Well."));
+        let ended = place.0.run(&model, &["-p", "x"]);
+        assert_eq!(ended.err.contains(&says), !is_used, "{name}: {ended:#?}");
+    }
+}
+
+/// Nobody knows what a parameter means, or whether a user without a password is a token.
+#[test]
+fn what_may_be_secret_in_a_url_does_not_go_in_clear_to_another_machine() {
+    let place = Place::new();
+    for url in ["http://mcp.example.com/?k=v", "http://user@mcp.example.com/", "http://user:pw@mcp.example.com/"] {
+        let ended = place.0.ended(&["mcp", "add", "t", "--url", url]);
+        ended.assert_code(1).assert_says("would go to mcp.example.com unencrypted");
+    }
+    for (url, said) in [("http:///user:pw@mcp.example.com/", "no host"), ("http://a\\b/", "backslash")] {
+        let ended = place.0.ended(&["mcp", "add", "t", "--url", url]);
+        ended.assert_code(42).assert_says(said);
+        assert!(!format!("{ended:?}").contains("user:pw"), "{ended:#?}");
+    }
+    let server = McpHttp::start("");
+    let url = server.url().replace("http://", "http://user@");
+    place.0.ended(&["mcp", "add", "t", "--url", &format!("{url}?k=v")]).assert_code(0);
+}

@@ -96,6 +96,10 @@ impl Decision {
         let (Self::Ask(Basis::Mode(mode)), subject) = (self, subject) else { return self.reason(tool) };
         match subject {
             Subject::Command { beyond_reading: Some(why), .. } => why.clone(),
+            // What it changes is not known here.
+            Subject::Files { paths, akin, .. } if paths.is_empty() && !akin.is_empty() => {
+                format!("in mode `{mode}` calls of `{}` are asked about", akin.join("`, `"))
+            }
             Subject::Files { paths, .. } | Subject::Paths(paths) => {
                 match paths.iter().find(|path| protected::is_instructions(path)) {
                     Some(path) => format!("later sessions read `{path}` as instructions"),

@@ -201,3 +201,19 @@ fn a_rule_from_above_covers_the_same_files_below() {
         assert_eq!(found, *expected, "{rule} in {directory}");
     }
 }
+
+/// A tool that is about no files is not said to change some: what it does is not known.
+#[test]
+fn a_question_about_a_server_names_the_server() {
+    let asked = |paths: &[&str], akin: &[&str]| {
+        let subject = Subject::Files {
+            paths: paths.iter().map(ToString::to_string).collect(),
+            families: Vec::new(),
+            akin: akin.iter().map(ToString::to_string).collect(),
+        };
+        Decision::Ask(Basis::Mode(PermissionMode::Default)).question("mcp__s__raze", &subject)
+    };
+    assert_eq!(asked(&[], &["mcp__s"]), "in mode `default` calls of `mcp__s` are asked about");
+    assert_eq!(asked(&["a"], &["mcp__s"]), "in mode `default` changes of files are asked about");
+    assert_eq!(asked(&["a"], &[]), "in mode `default` changes of files are asked about");
+}

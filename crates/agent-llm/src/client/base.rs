@@ -44,14 +44,16 @@ pub(crate) fn server(text: &str) -> Result<Server, ConfigError> {
     }
 }
 
-/// Refuses what would send a secret in clear to another machine. Parameters count by their names: some are no secrets.
+/// Refuses what would send a secret in clear to another machine. A user without a password may be a token. Parameters count by their names:
+/// some are no secrets.
 pub(super) fn check_clear(url: &Url, has_key: bool) -> Result<(), ConfigError> {
     if url.scheme() == "https" || is_loopback(url) {
         return Ok(());
     }
     let is_secret =
         |name: &str| ["key", "token", "secret", "password"].iter().any(|part| name.to_lowercase().contains(part));
-    let in_url = url.password().is_some() || url.query_pairs().any(|(name, _)| is_secret(&name));
+    let in_url =
+        !url.username().is_empty() || url.password().is_some() || url.query_pairs().any(|(name, _)| is_secret(&name));
     match has_key || in_url {
         true => Err(ConfigError::InClear { host: url.host_str().unwrap_or_default().to_owned() }),
         false => Ok(()),

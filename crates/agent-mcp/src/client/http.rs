@@ -1,5 +1,6 @@
 //! A server at a URL: the transport with its limits, and what went wrong, in words without secrets.
 
+use super::pace::Paced;
 use super::wire::{MESSAGE_LIMIT_BYTES, Reply};
 use crate::content::Answer;
 use crate::reach::Endpoint;
@@ -16,7 +17,7 @@ type HttpError = StreamableHttpError<reqwest::Error>;
 pub(super) fn transport(
     client: reqwest::Client,
     endpoint: &Endpoint,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+) -> Result<StreamableHttpClientTransport<Paced>, String> {
     let mut headers = HashMap::new();
     for (name, value) in &endpoint.headers {
         let wrong = || format!("its header `{name}` has characters that a header cannot carry");
@@ -29,7 +30,7 @@ pub(super) fn transport(
         .max_sse_event_size(MESSAGE_LIMIT_BYTES)
         .max_json_response_size(MESSAGE_LIMIT_BYTES)
         .max_error_response_size(ERROR_LIMIT_BYTES);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok(StreamableHttpClientTransport::with_client(Paced::new(client), config))
 }
 
 /// Why a server did not come.

@@ -5,6 +5,7 @@ pub(crate) mod driver;
 mod http;
 mod lines;
 pub(crate) mod offer;
+mod pace;
 pub(crate) mod process;
 pub(crate) mod run;
 pub(crate) mod status;

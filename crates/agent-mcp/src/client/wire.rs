@@ -150,6 +150,7 @@ impl Wire {
     pub(crate) fn peer(&self) -> Option<String> {
         let info = self.peer.peer_info()?;
         let name = info.server_info.as_ref().map(|server| format!("{} {}", server.name, server.version));
+        let name = name.map(|name| hidden(self.endpoint.as_deref(), &name));
         Some(format!("{}, protocol {}", name.unwrap_or_else(|| "unnamed".to_owned()), info.protocol_version))
     }
 
@@ -220,9 +221,10 @@ impl Talking {
 
     fn no_answer(&self, error: ServiceError) -> Reply {
         match (error, &self.endpoint) {
-            (ServiceError::McpError(error), _) => Reply::Answer(Answer::failed(format!(
+            (ServiceError::McpError(error), endpoint) => Reply::Answer(Answer::failed(format!(
                 "the server refused the call: {} ({})",
-                error.message, error.code.0
+                hidden(endpoint.as_deref(), &error.message),
+                error.code.0
             ))),
             // The end of the run follows.
             (ServiceError::TransportClosed | ServiceError::TransportSend(_), None) => Reply::Gone,
@@ -231,14 +233,14 @@ impl Talking {
                 Reply::Lost("the connection ended before the answer was complete".to_owned())
             }
             (ServiceError::TransportSend(error), Some(endpoint)) => http::lost(error.error.as_ref(), endpoint),
-            (error, _) => Reply::Answer(Answer::failed(error.to_string())),
+            (error, endpoint) => Reply::Answer(Answer::failed(hidden(endpoint.as_deref(), &error.to_string()))),
         }
     }
 
     fn in_words(&self, error: &ServiceError) -> String {
         match (error, &self.endpoint) {
             (ServiceError::TransportSend(error), Some(endpoint)) => http::told(error.error.as_ref(), endpoint),
-            _ => error.to_string(),
+            (error, endpoint) => hidden(endpoint.as_deref(), &error.to_string()),
         }
     }
 
@@ -249,6 +251,11 @@ impl Talking {
         // A server that is gone needs no word.
         let _ = self.peer.notify_cancelled(params).await;
     }
+}
+
+/// What a server says, without what it repeats of what is secret in the request.
+fn hidden(endpoint: Option<&Endpoint>, said: &str) -> String {
+    endpoint.map_or_else(|| said.to_owned(), |endpoint| endpoint.hide(said))
 }
 
 /// Discovery first, and `initialize` with servers that do not know it.

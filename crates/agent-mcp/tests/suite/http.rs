@@ -122,7 +122,7 @@ async fn a_token_goes_to_its_server_and_into_no_text() {
     assert!(status.state == State::Failed && found.contains("redirects elsewhere"), "{status:?}");
     assert!(!elsewhere.asked().is_empty() && other.asked().is_empty(), "nobody else got it");
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let place = Place::with(r#""headers": {"Authorization": "Bearer secret-token"}"#);
+    let place = Place::with(r#""headers": {"X-Token": "secret-token"}"#);
     let mut gone = place.open_all(vec![place.far(&format!("http://me:secret-word@{closed}/?key=secret-key"))]);
     let told = format!("{:?} {:?} {status:?} {:?}", gone.decided().await, gone.said, session.said);
     assert!(told.contains("cannot connect") && !told.contains("secret"), "{told}");
@@ -138,4 +138,44 @@ async fn another_url_is_another_server() {
     assert!(session.names().contains(&"mcp__s__echo"), "known from the record");
     assert_eq!(session.decided().await.state, State::Trusting);
     assert!(other.asked().is_empty(), "it was not even asked");
+}
+
+/// A server whose streams end at once, and who wishes to be asked again at once, is asked with pauses that grow.
+#[tokio::test]
+async fn a_stream_that_ends_at_once_is_asked_for_with_pauses() {
+    let (place, server) = (Place::with(r#""callTimeoutMs": 600000"#), McpHttp::start(""));
+    let mut session = place.open_all(vec![place.far(&server.url())]);
+    session.decided().await;
+    let begun = std::time::Instant::now();
+    let streams = || server.asked().iter().filter(|asked| asked.method == "GET").count();
+    let waited = async {
+        while streams() < 4 {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::select! {
+        outcome = session.call("resumed", "{}") => panic!("{outcome:?}"),
+        waited = tokio::time::timeout(HANG, waited) => waited.unwrap(),
+    }
+    // The first two at once, and then after one second, and after two.
+    assert!(begun.elapsed() >= std::time::Duration::from_secs(3), "{:?}", begun.elapsed());
+    session.servers.stop().await;
+}
+
+/// What is secret in a request is in no word about its answer, whatever of it the server repeats.
+#[tokio::test]
+async fn a_server_that_repeats_the_request_shows_no_secret() {
+    let server = McpHttp::start("repeats");
+    let url = server.url().replace("http://", "http://some-user:pass-word@");
+    let place = Place::with(r#""headers": {"X-Key": "header-secret"}"#);
+    let mut session = place.open_all(vec![place.far(&format!("{url}?key=param-secret&k=v"))]);
+    let found = session.decided().await.found.unwrap();
+    let sent = server.asked().pop().unwrap();
+    let basic = sent.header("authorization").unwrap().to_owned();
+    assert!(basic.starts_with("Basic ") && sent.header("x-key") == Some("header-secret"), "{sent:?}");
+    for secret in ["some-user", "pass-word", "param-secret", "k=v", "header-secret", &basic[6..]] {
+        assert!(!found.contains(secret), "{secret}: {found}");
+    }
+    assert!(found.contains("400") && found.contains("bad: "), "{found}");
+    session.servers.stop().await;
 }

@@ -47,7 +47,9 @@ impl McpHttp {
     /// Starts a server that does what the words say, separated by blanks: `modern` speaks the protocol of 2026-07-28 and nothing before,
     /// `stream` answers with event streams, `token=T` wants that token, `to=URL` redirects there, `status=N` answers everything with that
     /// status, `html` answers with a page, `deaf` answers nothing, `big` answers everything with half a gigabyte, `polite`
-    /// answers with nothing, in place of an error, where it is asked for the newer protocol.
+    /// answers with nothing, in place of an error, where it is asked for the newer protocol. `repeats` answers everything with an error
+    /// that repeats path and headers, `frank` answers calls with both. The tool `resumed` is answered with streams that end at once, and
+    /// are to be asked for again without a pause.
     ///
     /// # Panics
     /// When loopback cannot be listened on.
@@ -118,6 +120,14 @@ impl Server {
         if let Some(status) = self.value("status") {
             return whole(stream, status, "text/plain", "it is not well");
         }
+        if self.has("repeats") {
+            return whole(
+                stream,
+                "400 Bad Request",
+                "text/plain",
+                &format!("bad: {} {:?}", request.path, request.headers),
+            );
+        }
         let token = request.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
         if self.value("token").is_some_and(|wanted| token != Some(wanted)) {
             return send(
@@ -135,13 +145,15 @@ impl Server {
             return big(stream, "application/json");
         }
         match request.method.as_str() {
-            "POST" => self.hear(stream, &request.message),
+            "POST" => self.hear(stream, request),
+            "GET" if request.header("last-event-id").is_some() => ends_at_once(stream),
             "DELETE" => whole(stream, "200 OK", "text/plain", ""),
             _ => whole(stream, "405 Method Not Allowed", "text/plain", ""),
         }
     }
 
-    fn hear(&self, stream: &TcpStream, message: &Value) -> Sent {
+    fn hear(&self, stream: &TcpStream, request: &McpRequest) -> Sent {
+        let message = &request.message;
         let (id, is_modern) = (&message["id"], self.has("modern"));
         if id.is_null() {
             return send(stream, "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
@@ -159,6 +171,10 @@ impl Server {
                 json!({"resultType": "complete", "tools": tools, "ttlMs": 0, "cacheScope": "private"})
             }
             "server/discover" if self.has("polite") => json!({}),
+            "tools/call" if self.has("frank") => {
+                let told = format!("{} {:?}", request.path, request.headers);
+                json!({"resultType": "complete", "content": [{"type": "text", "text": told}]})
+            }
             "tools/call" => return self.call(stream, id, &message["params"]),
             _ => {
                 return self.say(
@@ -178,6 +194,7 @@ impl Server {
         match name {
             "picture" => self.say(stream, &content(json!({"type": "image", "data": PIXEL, "mimeType": "image/png"}))),
             "hang" => hang(),
+            "resumed" => ends_at_once(stream),
             "huge" => big(stream, if self.has("stream") { "text/event-stream" } else { "application/json" }),
             "other_id" => {
                 let other = json!({"jsonrpc": "2.0", "id": "nobody's", "result": {"content": []}});
@@ -261,6 +278,14 @@ fn whole(stream: &TcpStream, status: &str, kind: &str, body: &str) -> Sent {
     )
 }
 
+/// A stream without an answer, which is to be asked for again at once.
+fn ends_at_once(stream: &TcpStream) -> Sent {
+    send(
+        stream,
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\nid: 1\nretry: 0\ndata: \n\n",
+    )
+}
+
 fn event(stream: &TcpStream, message: &Value) -> Sent {
     send(stream, &format!("data: {message}\n\n"))
 }
@@ -285,5 +310,5 @@ fn send(mut stream: &TcpStream, text: &str) -> Sent {
     stream.write_all(text.as_bytes()).and_then(|()| stream.flush()).ok()
 }
 
-const TOOLS: [&str; 10] =
-    ["echo", "picture", "hang", "huge", "other_id", "not_json", "broken", "half", "wait", "bytewise"];
+const TOOLS: [&str; 11] =
+    ["echo", "picture", "hang", "huge", "other_id", "not_json", "broken", "half", "wait", "bytewise", "resumed"];

@@ -9,6 +9,7 @@ use crate::config::options::{Options, Seat};
 use crate::config::project::working_directory;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
+use crate::mcp::files;
 use crate::model::paced::Unread;
 use crate::model::provider;
 use crate::screen::terminal::{inline, say, shown_path};
@@ -150,12 +151,15 @@ fn add_servers(settings: &mut Settings, servers: &[McpServer]) -> Result<(), Fai
     let (found, faults) = agent_mcp::parse(&file.to_string(), Source::User).map_err(Failure::config)?;
     faults.iter().for_each(|fault| say(&format!("agent: ignored: {}", inline(&fault.to_string()))));
     for server in found {
-        match settings.servers.iter().any(|own| own.name == server.name || own.family == server.family) {
-            true => say(&format!(
-                "agent: the editor's MCP server `{}` is not used: yours is called so",
-                inline(&server.name)
-            )),
-            false => settings.servers.push(server),
+        match files::holder(&settings.servers, &settings.held_servers, &server) {
+            Some(own) => {
+                say(&format!(
+                    "agent: the editor's MCP server `{}` is not used: {}",
+                    inline(&server.name),
+                    inline(&own)
+                ));
+            }
+            None => settings.servers.push(server),
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use crate::config::file::read_capped;
 use crate::config::kept_rules::replace;
 use crate::failure::Failure;
 use crate::screen::terminal::{inline, shown_path};
+use agent_mcp::Source;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value, json};
@@ -98,6 +99,8 @@ fn read(path: &Path) -> Result<Fields, Failure> {
     let Some(text) = text else {
         return Ok(Fields(vec![("mcpServers".to_owned(), Field::Servers(Fields::default()))]));
     };
+    // Of a key that is there twice, one would be lost.
+    agent_mcp::parse(&text, Source::User).map_err(|error| failed(&error))?;
     serde_json::from_str(&text).map_err(|error| failed(&error))
 }
 
@@ -113,7 +116,7 @@ fn text(file: &Fields) -> String {
     serde_json::to_string_pretty(file).unwrap_or_default() + "\n"
 }
 
-/// An object with its fields in their order, each as often as it is there: the order of servers is the order of their tools.
+/// An object with its fields in their order: the order of servers is the order of their tools.
 #[derive(Default)]
 struct Fields(Vec<(String, Field)>);
 

@@ -9,7 +9,8 @@ use crate::config::project;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::mcp::launch::InSandbox;
-use crate::mcp::{files, store};
+use crate::mcp::{files, of_servers, store};
+use crate::model::secrets;
 use crate::screen::confirm::confirmed;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{escaped, inline, print, print_json, say, shown_path};
@@ -49,6 +50,7 @@ impl Here {
         let store = store().ok_or_else(|| {
             Failure::config("cannot keep what is trusted of servers: there is no home directory; set AGENT_STATE_HOME")
         })?;
+        secrets::learn(&of_servers(&settings.servers));
         let root = project::root(&settings.directory);
         let launcher = Arc::new(InSandbox::of(&settings));
         Ok(Self { settings, root, store, launcher })
@@ -161,6 +163,7 @@ async fn add(arguments: Add) -> Result<u8, Failure> {
     }
     let server = servers.into_iter().find(|server| server.name == arguments.name);
     let server = server.ok_or_else(|| Failure::internal("the server that was added is not read again"))?;
+    secrets::learn(&of_servers(std::slice::from_ref(&server)));
     if !arguments.no_test {
         let here = Here::find(arguments.directory).await?;
         let tried = here.tried(&server).await?;

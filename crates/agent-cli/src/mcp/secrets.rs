@@ -1,0 +1,23 @@
+//! What is secret in the configuration of servers: a server may repeat what it was sent, in a result, an error, or its own description.
+
+use crate::model::secrets;
+use agent_mcp::{Reach, ServerConfig};
+
+/// The secrets that servers are sent or started with, their variables put in.
+pub(crate) fn of_servers(servers: &[ServerConfig]) -> Vec<String> {
+    servers.iter().flat_map(of_server).collect()
+}
+
+fn of_server(server: &ServerConfig) -> Vec<String> {
+    // One that cannot be started has what stands in the file.
+    let launched = server.launch(&|name| std::env::var(name).ok());
+    match launched.as_ref().unwrap_or(&server.reach) {
+        Reach::Program(program) => secrets::of_given(program.env.clone()),
+        Reach::Url(endpoint) => {
+            let mut found = secrets::of_headers(&endpoint.headers);
+            found.extend(secrets::of_url(&endpoint.url));
+            found.extend(secrets::of_parameters(&endpoint.url));
+            found
+        }
+    }
+}
