@@ -85,9 +85,9 @@ labels! {
         LeasesHold,
         /// An agent works under the policies of all above it, as they are now.
         PoliciesHoldBelow,
-        /// From every state, a tree whose models ask for nothing more comes to rest, and every outcome below was told or withdrawn.
+        /// From every state, a tree whose models ask for nothing more comes to rest, and no agent below is left at work.
         TreesRest,
-        /// From every state a stop ends every agent below without a further model call there.
+        /// From every state a stop ends every agent below; once what the root itself had begun is stopped, no model is called there.
         StopsReachBelow,
     }
 }
