@@ -81,7 +81,7 @@ impl Finder {
     /// The files that the session does not know as they are now, the outermost first.
     fn find(&self, look: &Look) -> Vec<Instructions> {
         let root = self.workspace.root();
-        let mut finding = Finding::of_project(root);
+        let mut finding = Finding::keeping(root, |path| self.kept_from_model(look, path));
         for path in &look.paths {
             for directory in directories(root, path).into_iter().take(MOST_LEVELS) {
                 let shown = directory.to_string_lossy();
@@ -91,7 +91,6 @@ impl Finder {
             }
         }
         let mut found = finding.take_found();
-        found.retain(|file| self.may_be_told(look, &file.path));
         found.extend(finding.into_unusable(root));
         found.retain(|file| look.known.get(&file.path) != Some(&file.digest));
         for file in &mut found {
@@ -103,15 +102,15 @@ impl Finder {
         found
     }
 
-    /// Whether the model may read it by itself. What lies outside of the workspace belongs to the system prompt.
-    fn may_be_told(&self, look: &Look, path: &str) -> bool {
-        let Some(path) = normalised(Path::new(path)) else { return false };
-        let Ok(inside) = path.strip_prefix(self.workspace.root()) else { return true };
-        let inside = inside.to_string_lossy();
+    /// Why the model may not read a file by itself, if so. What lies outside of the workspace belongs to the system prompt.
+    fn kept_from_model(&self, look: &Look, path: &Path) -> Option<String> {
+        let Some(path) = normalised(path) else { return Some(String::from("its path leads out of everything")) };
+        let inside = path.strip_prefix(self.workspace.root()).ok()?.to_string_lossy();
         let runs = |read: &Inspection| {
             matches!(self.permissions.decide("read_file", read, &HookVerdict::None), Decision::Run(_))
         };
-        look.exclusions.covering(&inside).is_none() && self.workspace.open_to_show(&inside, runs).is_ok()
+        let is_excluded = || look.exclusions.covering(&inside).map(|rule| format!("`{rule}` denies it"));
+        is_excluded().or_else(|| self.workspace.open_to_show(&inside, runs).err())
     }
 }
 

@@ -35,7 +35,8 @@ pub(crate) struct Head {
 /// All instructions for a workspace. What is not used is said, and what a deny rule keeps from the model is not used.
 pub(crate) fn of(workspace: &Workspace, permissions: &Permissions) -> Head {
     let mut finding = Finding::keeping(workspace.root(), |path| kept_from_model(workspace, permissions, path));
-    for (_, why) in std::mem::take(&mut finding.unusable) {
+    let (unusable, left_out) = (std::mem::take(&mut finding.unusable), std::mem::take(&mut finding.left_out));
+    for (_, why) in unusable.into_iter().chain(left_out) {
         say(&format!("agent: {why}"));
     }
     let (mut text, mut left, mut cut) = (String::new(), MAX_BYTES, 0);
@@ -87,18 +88,15 @@ pub(crate) struct Finding<'a> {
     tried: usize,
     /// The paths of what cannot be used, and why.
     unusable: Vec<(PathBuf, String)>,
+    /// The paths of what is kept from the model, and why.
+    left_out: Vec<(PathBuf, String)>,
 }
 
 type Keeps<'a> = Box<dyn Fn(&Path) -> Option<String> + 'a>;
 
 impl<'a> Finding<'a> {
-    /// The user's own, and those from the project's root down to a directory.
-    pub(crate) fn of_project(directory: &Path) -> Self {
-        Self::keeping(directory, |_| None)
-    }
-
-    /// The same without what is kept from the model.
-    fn keeping(directory: &Path, keeps: impl Fn(&Path) -> Option<String> + 'a) -> Self {
+    /// The user's own, and those from the project's root down to a directory, without what is kept from the model.
+    pub(crate) fn keeping(directory: &Path, keeps: impl Fn(&Path) -> Option<String> + 'a) -> Self {
         let is_others = project::of_another_user(directory).is_some();
         let folders = if is_others { Vec::new() } else { project::folders(directory) };
         let mut finding = Self {
@@ -109,6 +107,7 @@ impl<'a> Finding<'a> {
             read: BTreeSet::new(),
             tried: 0,
             unusable: Vec::new(),
+            left_out: Vec::new(),
         };
         finding.add_own();
         // The closest comes last and so has the last word.
@@ -204,7 +203,7 @@ impl<'a> Finding<'a> {
     fn is_open(&mut self, path: &Path) -> bool {
         let Some(why) = (self.keeps)(path) else { return true };
         let why = format!("the instructions {} are left out: {why}", shown_path(path));
-        self.unusable.push((path.to_owned(), why));
+        self.left_out.push((path.to_owned(), why));
         false
     }
 
