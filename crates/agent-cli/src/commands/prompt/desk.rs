@@ -223,7 +223,7 @@ impl Screen {
             (true, false) => Doing::Works,
         };
         let is_ready = self.ready().is_none();
-        let mut waiting = self.waiting.rows(!is_asked);
+        let mut waiting = self.waiting.rows(!is_asked, !self.is_working());
         waiting.extend(super::status::background(&self.background.running()));
         let Some(desk) = self.desk.as_mut() else { return };
         if is_asked {

@@ -88,13 +88,14 @@ impl Waiting {
         self.queued.iter().chain(&self.after_turn).map(String::as_str)
     }
 
-    /// How many wait, and the last of them, a row each.
-    pub(super) fn rows(&self, can_be_taken_back: bool) -> Vec<String> {
+    /// How many wait, and the last of them, a row each. At rest, after a turn that failed, they wait for the next message.
+    pub(super) fn rows(&self, can_be_taken_back: bool, is_at_rest: bool) -> Vec<String> {
         let (all, later) = (self.queued.len() + self.after_turn.len(), self.after_turn.len());
         if all == 0 {
             return Vec::new();
         }
         let after = match later {
+            _ if is_at_rest => String::from(" for your next one"),
             0 => String::new(),
             _ if later == all => String::from(" until the end of this turn"),
             _ => format!(", {later} until the end of this turn"),
@@ -249,15 +250,16 @@ mod tests {
     #[test]
     fn the_rows_count_and_show_the_last() {
         let mut waiting = Waiting::default();
-        assert_eq!(waiting.rows(true), texts(&[]));
+        assert_eq!(waiting.rows(true, false), texts(&[]));
         waiting.changed(&texts(&["a\nb"]), &[]);
-        assert_eq!(waiting.rows(true), ["1 message waiting · Up takes it back", "  a\\nb"]);
-        assert_eq!(waiting.rows(false)[0], "1 message waiting");
+        assert_eq!(waiting.rows(true, false), ["1 message waiting · Up takes it back", "  a\\nb"]);
+        assert_eq!(waiting.rows(false, false)[0], "1 message waiting");
+        assert_eq!(waiting.rows(true, true)[0], "1 message waiting for your next one · Up takes it back");
         waiting.changed(&[], &texts(&["later"]));
-        assert_eq!(waiting.rows(true)[0], "1 message waiting until the end of this turn · Up takes it back");
+        assert_eq!(waiting.rows(true, false)[0], "1 message waiting until the end of this turn · Up takes it back");
         waiting.changed(&texts(&["1", "2", "3"]), &texts(&["later\x1b"]));
         assert_eq!(
-            waiting.rows(true),
+            waiting.rows(true, false),
             [
                 "4 messages waiting, 1 until the end of this turn · Up takes the last back",
                 "  2",
