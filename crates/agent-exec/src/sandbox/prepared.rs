@@ -128,10 +128,14 @@ impl Sandbox {
         None
     }
 
-    /// Starts a program that does nothing.
+    /// Starts a program that does nothing, where nothing can be written: what is protected in what can be written is mounted one by one,
+    /// and each mount costs more than the one before. That all of it can be held is found out without a start; a mount that fails later
+    /// ends its command.
     pub(super) fn attempt(&self, environment: &Environment, programs: &SearchPath) -> Result<(), Refusal> {
         let program = programs.find("true").map_err(|error| format!("`true`: {error}"))?;
-        let mut command = self.command(&program, &self.0.policy.workspace, environment, None, Input::Nothing)?;
+        let directory = &self.0.policy.workspace;
+        self.command(&program, directory, environment, None, Input::Nothing)?;
+        let mut command = self.reading().command(&program, directory, environment, None, Input::Nothing)?;
         command.env_clear().envs(environment.iter()).current_dir("/");
         let name = self.0.mechanism.name();
         let output = attempt::output(command).map_err(|error| format!("{name} could not be tried: {error}"))?;
