@@ -4,7 +4,9 @@
 
 use crate::failure::Failure;
 use crate::screen::edit::editor::Input;
+use crate::screen::terminal::charset;
 use crate::screen::threads;
+use std::borrow::Cow;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -107,10 +109,8 @@ fn line(bytes: &[u8], is_typed: bool) -> Line {
     if is_typed && bytes.len() >= TERMINAL_LINE_BYTES {
         return unusable("the terminal cuts lines after 4,095 bytes; put the text in a file and name the file");
     }
-    match str::from_utf8(bytes) {
-        Ok(text) => Line::Text(text.to_owned()),
-        Err(_) => unusable("it is not UTF-8"),
-    }
+    let text = if is_typed { charset::typed(bytes) } else { str::from_utf8(bytes).ok().map(Cow::Borrowed) };
+    text.map_or_else(|| unusable("it is not UTF-8"), |text| Line::Text(text.into_owned()))
 }
 
 /// What a terminal keeps of one line (termios(3), canonical mode); the rest is lost before anybody can read it.

@@ -8,6 +8,7 @@ mod agents;
 mod agents_reached;
 mod bad_input;
 mod changed_arguments;
+mod charset;
 mod commands;
 mod config_errors;
 mod configuration;

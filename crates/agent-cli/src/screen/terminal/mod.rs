@@ -10,6 +10,7 @@
 //! 6. Where the line editor has the terminal, what is written stands above the rows that are drawn anew, and those are all that is erased.
 
 mod at_start;
+pub(crate) mod charset;
 mod live;
 mod outputs;
 mod person;

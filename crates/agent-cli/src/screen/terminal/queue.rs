@@ -8,6 +8,7 @@
 //! What is absent: a bound. Those who make more to write wait in between, a call of the model until the queue is empty, the stream of an
 //! answer until there is room.
 
+use super::charset::encoded;
 use super::live::Update;
 use super::outputs::{lead_to_one_place, write_some};
 use crate::failure::Failure;
@@ -33,7 +34,7 @@ pub(super) enum Kind {
 pub(super) fn write(kind: Kind, text: &str) -> io::Result<()> {
     match (QUEUES.get(), kind) {
         (Some(queues), _) => {
-            queues.put(kind, text);
+            queues.put(kind, &encoded(kind, text));
             if kind == Kind::Answer { written_so_far() } else { Ok(()) }
         }
         (None, Kind::Answer) => write_now(kind, text).inspect_err(|error| drop(LOST.set(again(error)))),
@@ -53,7 +54,8 @@ pub(super) fn write_live(kind: Kind, update: &Update) -> io::Result<()> {
 
 /// Not by the standard library, which takes an output that cannot be written for a null device.
 fn write_now(kind: Kind, text: &str) -> io::Result<()> {
-    let mut rest = text.as_bytes();
+    let bytes = encoded(kind, text);
+    let mut rest = &*bytes;
     while !rest.is_empty() {
         let written = write_some(kind, rest)?;
         rest = rest.get(written..).unwrap_or_default();
@@ -160,8 +162,8 @@ impl Queues {
         Ok(Self { out, err })
     }
 
-    fn put(&self, kind: Kind, text: &str) {
-        self.of(kind).put(kind, text);
+    fn put(&self, kind: Kind, bytes: &[u8]) {
+        self.of(kind).put(kind, bytes);
     }
 
     /// Waits until all of it is written or lost.
@@ -243,13 +245,13 @@ struct State {
 }
 
 impl State {
-    fn put(&mut self, kind: Kind, text: &str) {
-        self.open_bytes += text.len();
-        self.open_asides += if kind == Kind::Aside { text.len() } else { 0 };
+    fn put(&mut self, kind: Kind, bytes: &[u8]) {
+        self.open_bytes += bytes.len();
+        self.open_asides += if kind == Kind::Aside { bytes.len() } else { 0 };
         self.drawn_bytes = 0;
         match self.waiting.last_mut() {
-            Some((last, bytes)) if *last == kind => bytes.extend_from_slice(text.as_bytes()),
-            _ => self.waiting.push((kind, text.as_bytes().to_vec())),
+            Some((last, waiting)) if *last == kind => waiting.extend_from_slice(bytes),
+            _ => self.waiting.push((kind, bytes.to_vec())),
         }
     }
 
@@ -276,19 +278,19 @@ impl Queue {
         Ok(queue)
     }
 
-    fn put(&self, kind: Kind, text: &str) {
+    fn put(&self, kind: Kind, bytes: &[u8]) {
         let mut state = self.lock();
-        state.put(kind, text);
+        state.put(kind, bytes);
         self.wake(state);
     }
 
     fn put_live(&self, kind: Kind, update: &Update) {
         let mut state = self.lock();
         if !state.take_back_drawing(update.is_whole) {
-            state.put(Kind::Aside, &update.before);
+            state.put(Kind::Aside, update.before.as_bytes());
         }
-        state.put(kind, &update.text);
-        state.put(Kind::Aside, &update.after);
+        state.put(kind, update.text.as_bytes());
+        state.put(Kind::Aside, update.after.as_bytes());
         (state.drawn_bytes, state.is_whole) = (update.after.len(), update.is_whole);
         self.wake(state);
     }

@@ -3,6 +3,7 @@
 //! The terminal goes on to make signals of Ctrl-C, Ctrl-\ and Ctrl-Z, to stop and start output with Ctrl-S and Ctrl-Q, and to begin each
 //! new line at its start: a program that was killed leaves nothing that `stty sane` does not repair.
 
+use super::charset::foreign;
 use super::live;
 use super::queue::{self, Kind};
 use super::{clean, inline};
@@ -219,9 +220,10 @@ const GIVE_TITLE_BACK: &str = "\x1b]2;\x1b\\\x1b[23;2t";
 const MOST_PARENTS: u32 = 64;
 const MOST_PENDING: usize = 64 * 1024;
 
-/// Whether a person sits at a terminal on which rows at the bottom can be drawn.
+/// Whether a person sits at a terminal on which rows at the bottom can be drawn. Where its characters are not UTF-8 nobody knows how wide
+/// they are.
 pub(crate) fn is_attended() -> bool {
-    is_capable() && io::stdin().is_terminal() && io::stdout().is_terminal()
+    is_capable() && foreign().is_none() && io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
 fn is_capable() -> bool {
