@@ -4,6 +4,7 @@ use crate::config::options::Options;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::screen::terminal::say;
+use crate::session::differences::stay_denied;
 use crate::session::kept::{failed, newest, store};
 use crate::session::limits::Raise;
 use crate::session::pictured::say_missing;
@@ -11,6 +12,7 @@ use crate::session::setup::Before;
 use agent_core::budget::LimitReached;
 use agent_core::journal::Rebuilt;
 use agent_core::lifecycle::Lifecycle;
+use agent_core::permission::Permissions;
 use agent_core::session::SessionConfig;
 use agent_runner::Builder;
 use agent_runner::journal::{FileJournal, Reopened, SessionPictures, SessionStore, root_of};
@@ -43,9 +45,25 @@ pub(super) struct Resumed {
 }
 
 impl Kept {
+    /// The session that the options name, or a new one.
     pub(super) fn find(settings: &Settings, options: &Options) -> Result<Self, Failure> {
+        Self::existing(settings, options)?.map_or_else(|| Self::new(settings, options), Ok)
+    }
+
+    /// A new session, or none.
+    pub(super) fn new(settings: &Settings, options: &Options) -> Result<Self, Failure> {
         if options.no_session {
             return Ok(Self::No);
+        }
+        let id = options.session_id.clone().unwrap_or_else(SessionStore::new_id);
+        let journal = store(&settings.directory)?.create(&id).map_err(|error| failed(&error))?;
+        Ok(Self::New { id, journal })
+    }
+
+    /// The session that the options name, if it is there.
+    pub(super) fn existing(settings: &Settings, options: &Options) -> Result<Option<Self>, Failure> {
+        if options.no_session {
+            return Ok(None);
         }
         let store = store(&settings.directory)?;
         let id = if options.continue_newest {
@@ -53,11 +71,7 @@ impl Kept {
         } else {
             options.session_id.clone()
         };
-        let Some(id) = id else {
-            let id = SessionStore::new_id();
-            let journal = store.create(&id).map_err(|error| failed(&error))?;
-            return Ok(Self::New { id, journal });
-        };
+        let Some(id) = id else { return Ok(None) };
         if let Some(root) = root_of(&id) {
             return Err(Failure::input(format!("{id} is an agent below the session {root}: resume that")));
         }
@@ -65,14 +79,31 @@ impl Kept {
             let fork = SessionStore::new_id();
             store.branch(&id, None, &fork).map_err(|error| failed(&error))?;
             say(&format!("agent: continuing {id} in a new session, {fork}"));
-            return Self::resume(&store, fork, true);
+            return Self::resume(&store, fork, true).map(Some);
         }
         let path = store.path(&id).map_err(|error| failed(&error))?;
         if !options.continue_newest && !options.must_exist && !path.exists() {
-            let journal = store.create(&id).map_err(|error| failed(&error))?;
-            return Ok(Self::New { id, journal });
+            return Ok(None);
         }
-        Self::resume(&store, id, options.must_exist)
+        Self::resume(&store, id, options.must_exist).map(Some)
+    }
+
+    /// The permissions with what the session keeps of its own: its tools, its instructions and what is attached obey the same rules.
+    pub(super) fn permissions(&self, settings: &Settings) -> Permissions {
+        let mut permissions = settings.permissions.clone();
+        if let Self::Old { rebuilt, .. } = self {
+            stay_denied(&rebuilt.agent.session().config().permissions, &mut permissions);
+        }
+        permissions
+    }
+
+    /// Takes a copy away that was made for a session which cannot be.
+    pub(super) fn take_back(self, settings: &Settings, options: &Options) {
+        if let (true, Self::Old { id, journal, .. }) = (options.fork_session, self) {
+            drop(journal);
+            // A copy that stays harms nothing.
+            let _ = store(&settings.directory).map(|store| store.remove(&id));
+        }
     }
 
     fn resume(store: &SessionStore, id: String, must_exist: bool) -> Result<Self, Failure> {

@@ -9,7 +9,7 @@ use crate::config::settings::Settings;
 use crate::screen::terminal::inline;
 use crate::session::project_instructions::{self, Head};
 use agent_core::instructions::GivenInstructions;
-use agent_core::permission::Rule;
+use agent_core::permission::{Permissions, Rule};
 use agent_exec::Access;
 use agent_tools::Workspace;
 use std::path::Path;
@@ -19,19 +19,20 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) fn system_prompt(
     options: &Options,
     settings: &Settings,
+    permissions: &Permissions,
     workspace: &Workspace,
     is_attended: bool,
 ) -> (String, GivenInstructions) {
     let directory = settings.directory.as_path();
     let mut prompt = options.system_prompt.clone().unwrap_or_else(|| {
         let access = settings.sandbox.as_ref().map(|sandbox| sandbox.policy().access);
-        let walls = walls(access, &who_opens(&settings.permissions.allow, is_attended));
+        let walls = walls(access, &who_opens(&permissions.allow, is_attended));
         let around = environment(directory, SystemTime::now());
         let prompt = format!("{}\n\n{walls}\n\n{around}", built_in(directory));
         // A recording is played with what was recorded.
         settings.tape.system().map_or(prompt.clone(), |recorded| with_environment_of(recorded, &prompt))
     });
-    let Head { text, given } = project_instructions::of(workspace, &settings.permissions);
+    let Head { text, given } = project_instructions::of(workspace, permissions);
     prompt.push_str(&text);
     if let Some(more) = &options.append_system_prompt {
         prompt.push_str("\n\n");

@@ -33,7 +33,7 @@ pub(crate) struct Attaching {
     /// The model that is asked.
     pub(crate) model: String,
     directory: PathBuf,
-    permissions: Permissions,
+    pub(super) permissions: Permissions,
     /// Opens what a text names, as the tools would. Without it no text names anything.
     pub(crate) workspace: Option<Arc<Workspace>>,
     /// What the person dropped on the prompt: it may lie anywhere.

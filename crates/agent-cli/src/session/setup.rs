@@ -31,7 +31,7 @@ use agent_core::conversation::{Answer, Conversation};
 use agent_core::hook::HookPoint;
 use agent_core::journal::Begun;
 use agent_core::lifecycle::{Commitment, Lifecycle, LifecycleConfig};
-use agent_core::permission::RuleSource;
+use agent_core::permission::{Permissions, RuleSource};
 use agent_core::ports::{Approver, LlmProvider, Tool};
 use agent_core::session::{Action, KeptResults, ModelConfig, Outstanding, Session, SessionConfig, Summaries};
 use agent_exec::{Processes, leftovers};
@@ -123,10 +123,19 @@ pub(crate) fn open(
     let reach = chosen.reach;
     let mut attaching = chosen.attaching.clone();
     let servers = Mcp::start(settings, chosen.attaching.keeper.clone());
-    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp } =
-        make(settings, options, chosen, approver, with_signal, servers)?;
+    let existing = Kept::existing(settings, options)?;
+    let permissions = existing.as_ref().map_or_else(|| settings.permissions.clone(), |kept| kept.permissions(settings));
+    attaching.permissions.clone_from(&permissions);
+    let made = match make(settings, options, chosen, permissions, approver, with_signal, servers) {
+        Ok(made) => made,
+        Err(failure) => {
+            existing.into_iter().for_each(|kept| kept.take_back(settings, options));
+            return Err(failure);
+        }
+    };
+    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp } = made;
     (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
-    let kept = Kept::find(settings, options)?;
+    let kept = existing.map_or_else(|| Kept::new(settings, options), Ok)?;
     let config = builder.effective_config();
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory, &attaching.keeper);
     users.is_of(&id);
@@ -215,7 +224,8 @@ pub(crate) fn builder(
     // An attempt without commitments has no one to signal to.
     let is_bound = !commitments.is_empty();
     let keeper = chosen.attaching.keeper.clone();
-    let made = make(settings, options, chosen, None, is_bound, None)?;
+    let permissions = settings.permissions.clone();
+    let made = make(settings, options, chosen, permissions, None, is_bound, None)?;
     let (builder, id, _) = Kept::find(settings, options)?.attach(made.builder, &settings.directory, &keeper);
     made.users.is_of(&id);
     let builder = builder.commands(Arc::new(made.processes)).nursery(children(made.shared, settings, &id)?);
@@ -255,6 +265,7 @@ fn make(
     settings: &Settings,
     options: &Options,
     chosen: Chosen,
+    permissions: Permissions,
     approver: Option<Arc<dyn Approver>>,
     with_signal: bool,
     servers: Option<(Mcp, Vec<Arc<dyn Tool>>)>,
@@ -267,7 +278,7 @@ fn make(
         None => commands,
     };
     let (tools, background) = standard_tools_seen(&workspace, processes.clone());
-    let mut tools = reporting(tools, &workspace, &settings.permissions);
+    let mut tools = reporting(tools, &workspace, &permissions);
     tools.extend(activate_skill(&settings.skills));
     tools.extend(with_signal.then(signal_tool));
     if settings.agents.is_some() {
@@ -276,14 +287,14 @@ fn make(
     let (mcp, of_servers) = servers.unzip();
     tools.extend(of_servers.into_iter().flatten());
     let users = users_hooks(settings, &own, &processes)?;
-    let (prompt, instructions) = system_prompt(options, settings, &workspace, approver.is_some());
+    let (prompt, instructions) = system_prompt(options, settings, &permissions, &workspace, approver.is_some());
     let config = SessionConfig {
         hooks: Hooks::points(&users, settings.auto_commit),
         system: Arc::from(prompt + &catalogue(&settings.skills)),
         instructions,
         limits: settings.limits,
         agents: settings.agents,
-        permissions: settings.permissions.clone(),
+        permissions,
         models: chosen.models.clone(),
         summaries: summaries(),
         ..SessionConfig::default()

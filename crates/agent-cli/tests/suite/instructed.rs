@@ -1,6 +1,7 @@
 //! Instructions of the directories in which the agent works: told once, kept apart from the head of the requests, and told again when they
 //! change or a summary has left them out.
 
+use crate::pty::on_terminal;
 use crate::support::{Model, Scratch};
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
@@ -168,4 +169,34 @@ fn a_session_tells_which_files_it_was_given_and_what_became_of_them() {
     let model = Model::script([Step::text("done")]);
     scratch.run(&model, &["--continue", "-p", "y"]).assert_code(0).assert_says("instructions changed: ");
     assert_eq!(told(), pairs(["same", "gone"]));
+}
+
+/// What a command line forbade holds for its session: for the head of the requests and for what is attached, too.
+#[test]
+fn what_a_session_keeps_denied_is_neither_told_nor_attached() {
+    let scratch = Scratch::repository();
+    scratch.write("AGENTS.md", "Rule of the root, see @sec/AGENTS.md");
+    scratch.write("sec/AGENTS.md", "kept-from-the-model");
+    scratch.write("sec/k.txt", "kept-from-the-model, too");
+    let sent = |first: &[&str], next: &[&str]| {
+        scratch.run(&Model::script([Step::text("Hi.")]), &[&["-p", "x"], first].concat()).assert_code(0);
+        let model = Model::script([Step::text("Hi."), Step::text("The second.")]);
+        scratch.run(&model, &[&["-p", "y", "--continue"], next].concat()).assert_code(0);
+        let mut running = on_terminal(&scratch, &model, "resume --continue")?;
+        running.wait_for("> ");
+        running.write("look at @sec/k.txt \r");
+        model.wait_for_requests(2);
+        running.wait_for("second");
+        running.write("/quit\r");
+        running.end().assert_code(0);
+        let bodies = bodies(&model);
+        let has = |place: &str| bodies[1][place].to_string().contains("kept-from-the-model");
+        Some([bodies[0]["system"].to_string().contains("kept-from-the-model"), has("system"), has("messages")])
+    };
+    let deny = ["--deny", "read(sec/**)"];
+    let Some(control) = sent(&[], &[]) else { return };
+    assert_eq!(control, [true; 3], "the control");
+    for (next, why) in [(&[][..], "the rule is the session's"), (&["--fork-session"], "and its copy's"), (&deny, "")] {
+        assert_eq!(sent(&deny, next), Some([false; 3]), "{why}");
+    }
 }
