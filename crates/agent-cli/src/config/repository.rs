@@ -11,6 +11,7 @@ use crate::config::options::Sandbox;
 use crate::config::project;
 use crate::failure::Failure;
 use crate::hooks;
+use crate::session::above::Above;
 use crate::walls::hidden;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Rule};
@@ -25,6 +26,8 @@ pub(crate) struct RepositoryConfig {
     directory: PathBuf,
     pub(crate) modes: Vec<PermissionMode>,
     pub(crate) deny: Vec<Rule>,
+    /// What of it was said above the working directory, as it was written.
+    pub(crate) above: Above,
     /// The strictest sandbox that was asked for.
     pub(crate) sandbox: Option<Sandbox>,
     /// What commands must not read; absolute, in the repository.
@@ -133,6 +136,9 @@ impl RepositoryConfig {
             "deny" => {
                 let rules: Vec<Rule> = value.try_into().map_err(broken)?;
                 let below = self.below(path);
+                if let Some(folder) = path.parent().and_then(Path::parent).filter(|folder| *folder != self.directory) {
+                    self.above.add(folder, rules.clone());
+                }
                 self.deny.extend(rules.iter().flat_map(|rule| rule.from_above(&below)));
             }
             "formatters" => match entries::formatters(path, text) {

@@ -17,6 +17,7 @@ use crate::mcp::files::{self, Found as Servers};
 use crate::model::effort::Wish;
 use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say};
+use crate::session::above::Above;
 use crate::session::own::{HEADLESS_FAILURES_IN_ROW, HEADLESS_MODEL_CALLS, HEADLESS_REPETITIONS, HEADLESS_TOOL_CALLS};
 use crate::skills::{self, Skill};
 use crate::walls::protected::{GitSettings, Protection, git_settings};
@@ -58,6 +59,8 @@ pub(crate) struct Settings {
     /// How long answers of the provider are waited for.
     pub(crate) timeouts: Timeouts,
     pub(crate) permissions: Permissions,
+    /// What the repository forbids above the working directory.
+    pub(crate) above: Above,
     /// The loosest permission mode that the repository's configuration lets the user have.
     pub(crate) loosest: PermissionMode,
     /// What commands run in, where they do.
@@ -109,6 +112,7 @@ impl Settings {
         let hooks = hooks(&repository, &trust, ground, options)?;
         let Servers { servers, held, .. } = servers(&trust)?;
         let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
+        let above = repository.above.clone();
         let permissions = permissions(options, &user, repository, &directory);
         let skills = skills::with_users(trust.is_given.then_some(trust.skills));
         skills.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
@@ -135,6 +139,7 @@ impl Settings {
             agents: user.agents.limits(options.agents),
             timeouts: timeouts(options, &user),
             permissions,
+            above,
             loosest,
             sandbox,
             programs,

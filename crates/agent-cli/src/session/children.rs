@@ -3,6 +3,7 @@
 use crate::config::settings::Settings;
 use crate::hooks::ChildHooks;
 use crate::model::provider::Chosen;
+use crate::session::above::Above;
 use crate::session::instructions_below::reporting;
 use crate::skills::{Skill, activate_skill};
 use agent_core::agent::Birth;
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     approver: Option<Arc<dyn Approver>>,
     hooks: ChildHooks,
     skills: Vec<Skill>,
+    above: Above,
     secrets: Vec<String>,
     directory: PathBuf,
 }
@@ -56,6 +58,7 @@ impl Shared {
             approver,
             hooks,
             skills: settings.skills.clone(),
+            above: settings.above.clone(),
             secrets: chosen.secrets.clone(),
             directory: settings.directory.clone(),
         }
@@ -64,7 +67,7 @@ impl Shared {
     /// A builder for an agent with what its parent lets it have.
     fn builder(&self, birth: &Birth) -> Builder {
         let mut tools = standard_tools(&self.workspace, self.processes.clone());
-        tools = reporting(tools, &self.workspace, &birth.config.permissions);
+        tools = reporting(tools, &self.workspace, &birth.config.permissions, &self.above);
         tools.extend(activate_skill(&self.skills));
         tools.extend(agent_tools());
         let has = |tool: &Arc<dyn Tool>| birth.config.tools.iter().any(|spec| spec.name == tool.spec().name);

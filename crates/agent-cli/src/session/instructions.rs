@@ -32,7 +32,7 @@ pub(crate) fn system_prompt(
         // A recording is played with what was recorded.
         settings.tape.system().map_or(prompt.clone(), |recorded| with_environment_of(recorded, &prompt))
     });
-    let Head { text, given } = project_instructions::of(workspace, permissions);
+    let Head { text, given } = project_instructions::of(workspace, permissions, &settings.above);
     prompt.push_str(&text);
     if let Some(more) = &options.append_system_prompt {
         prompt.push_str("\n\n");

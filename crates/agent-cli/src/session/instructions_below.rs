@@ -6,6 +6,7 @@
 //! 3. Those of the system prompt are looked at as well, so that a change of one is noticed.
 //! 4. Absent: what the model was given. That belongs to the session, so that its journal tells it.
 
+use crate::session::above::Above;
 use crate::session::project_instructions::{Finding, normalised};
 use agent_core::conversation::{Arguments, ToolCall};
 use agent_core::instructions::{Instructions, KnownInstructions};
@@ -22,8 +23,10 @@ pub(crate) fn reporting(
     tools: Vec<Arc<dyn Tool>>,
     workspace: &Arc<Workspace>,
     permissions: &Permissions,
+    above: &Above,
 ) -> Vec<Arc<dyn Tool>> {
-    let finder = Arc::new(Finder { workspace: Arc::clone(workspace), permissions: permissions.clone() });
+    let (workspace, permissions, above) = (Arc::clone(workspace), permissions.clone(), above.clone());
+    let finder = Arc::new(Finder { workspace, permissions, above });
     tools.into_iter().map(|tool| Arc::new(Reporting { tool, finder: Arc::clone(&finder) }) as Arc<dyn Tool>).collect()
 }
 
@@ -75,6 +78,7 @@ struct Look {
 struct Finder {
     workspace: Arc<Workspace>,
     permissions: Permissions,
+    above: Above,
 }
 
 impl Finder {
@@ -102,10 +106,12 @@ impl Finder {
         found
     }
 
-    /// Why the model may not read a file by itself, if so. What lies outside of the workspace belongs to the system prompt.
+    /// Why the model may not read a file by itself, if so. What lies outside of the workspace belongs to the system prompt, and obeys the
+    /// rules that are read from there.
     fn kept_from_model(&self, look: &Look, path: &Path) -> Option<String> {
         let Some(path) = normalised(path) else { return Some(String::from("its path leads out of everything")) };
-        let inside = path.strip_prefix(self.workspace.root()).ok()?.to_string_lossy();
+        let Ok(inside) = path.strip_prefix(self.workspace.root()) else { return self.above.keep_from_model(&path) };
+        let inside = inside.to_string_lossy();
         let runs = |read: &Inspection| {
             matches!(self.permissions.decide("read_file", read, &HookVerdict::None), Decision::Run(_))
         };

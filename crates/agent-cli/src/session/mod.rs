@@ -1,5 +1,6 @@
 //! Assembles a session: tools, hooks, journal, system prompt, and the differences from its last use.
 
+pub(crate) mod above;
 pub(crate) mod apart;
 mod attached;
 pub(crate) mod binding;

@@ -10,6 +10,7 @@ use crate::config::file::{config_home, read_capped};
 use crate::config::project;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, say, shown_path};
+use crate::session::above::Above;
 use agent_core::instructions::{GivenInstructions, Instructions};
 use agent_core::permission::{Basis, Decision, Permissions};
 use agent_core::picture::Digest;
@@ -33,8 +34,10 @@ pub(crate) struct Head {
 }
 
 /// All instructions for a workspace. What is not used is said, and what a deny rule keeps from the model is not used.
-pub(crate) fn of(workspace: &Workspace, permissions: &Permissions) -> Head {
-    let mut finding = Finding::keeping(workspace.root(), |path| kept_from_model(workspace, permissions, path));
+pub(crate) fn of(workspace: &Workspace, permissions: &Permissions, above: &Above) -> Head {
+    let mut finding = Finding::keeping(workspace.root(), |path| {
+        kept_from_model(workspace, permissions, path).or_else(|| above.keep_from_model(path))
+    });
     let (unusable, left_out) = (std::mem::take(&mut finding.unusable), std::mem::take(&mut finding.left_out));
     for (_, why) in unusable.into_iter().chain(left_out) {
         say(&format!("agent: {why}"));
@@ -63,7 +66,7 @@ pub(crate) fn of(workspace: &Workspace, permissions: &Permissions) -> Head {
 }
 
 /// Why the model must not read a file of the workspace. A deny rule without a pattern is about a tool, not about this file.
-fn kept_from_model(workspace: &Workspace, permissions: &Permissions, path: &Path) -> Option<String> {
+pub(crate) fn kept_from_model(workspace: &Workspace, permissions: &Permissions, path: &Path) -> Option<String> {
     let path = normalised(path)?;
     let inside = path.strip_prefix(workspace.root()).ok()?.to_string_lossy();
     let is_open = |read: &Inspection| match permissions.decide("read_file", read, &HookVerdict::None) {
@@ -387,7 +390,7 @@ mod tests {
 
     fn of_project(project: &tempfile::TempDir, directory: &str) -> String {
         let workspace = Workspace::open(project.path().join(directory).canonicalize().unwrap()).unwrap();
-        of(&workspace, &Permissions::default()).text
+        of(&workspace, &Permissions::default(), &Above::default()).text
     }
 
     /// Loops, repetitions, chains that are too long.

@@ -278,7 +278,7 @@ fn make(
         None => commands,
     };
     let (tools, background) = standard_tools_seen(&workspace, processes.clone());
-    let mut tools = reporting(tools, &workspace, &permissions);
+    let mut tools = reporting(tools, &workspace, &permissions, &settings.above);
     tools.extend(activate_skill(&settings.skills));
     tools.extend(with_signal.then(signal_tool));
     if settings.agents.is_some() {

@@ -200,3 +200,24 @@ fn what_a_session_keeps_denied_is_neither_told_nor_attached() {
         assert_eq!(sent(&deny, next), Some([false; 3]), "{why}");
     }
 }
+
+/// A repository's rules are read from their folder, wherever below it the agent starts.
+#[test]
+fn a_repositorys_deny_rules_hold_for_instructions_above_the_start() {
+    let scratch = Scratch::repository();
+    scratch.write("AGENTS.md", "Rule of the root, see @sec/AGENTS.md");
+    scratch.write("sec/AGENTS.md", "kept-from-the-model");
+    scratch.write("sub/AGENTS.md", "Rule of the part, see @../sec/AGENTS.md");
+    scratch.write("sub/one", "1");
+    let sent = |deny: &str| {
+        scratch.write(".agent/config.toml", &format!("deny = [{deny}]\n"));
+        let model = Model::script([read("one"), Step::text("done")]);
+        scratch.run(&model, &["-p", "x", "-C", "sub"]).assert_code(0);
+        let all: String = bodies(&model).iter().map(Value::to_string).collect();
+        ["Rule of the root", "Rule of the part", "kept-from-the-model"].map(|words| all.contains(words))
+    };
+    assert_eq!(sent(""), [true; 3]);
+    assert_eq!(sent("\"read(sec/**)\""), [true, true, false]);
+    assert_eq!(sent("\"read(AGENTS.md)\""), [false; 3], "it is read from either directory");
+    assert_eq!(sent("\"read(sec/**)\", \"read(sub/AGENTS.md)\""), [true, false, false]);
+}

@@ -31,7 +31,7 @@ impl Project {
 
     fn find(&self, path: &str, known: &[Instructions], effect: Effect) -> Vec<Instructions> {
         let workspace = Arc::new(Workspace::open(self.root()).unwrap());
-        let finder = Finder { workspace, permissions: self.permissions.clone() };
+        let finder = Finder { workspace, permissions: self.permissions.clone(), above: Above::default() };
         let known = known.iter().map(|file| (file.path.clone(), file.digest)).collect();
         let look = Look { paths: vec![path.into()], known: Arc::new(known), exclusions: Exclusions::default(), effect };
         finder.find(&look)

@@ -1,0 +1,28 @@
+//! What a repository's folders above the working directory forbid to be read. The session's own rules are about files of its workspace;
+//! instructions also lie above it.
+
+use crate::session::project_instructions::kept_from_model;
+use agent_core::permission::{Permissions, Rule};
+use agent_tools::Workspace;
+use std::path::{Path, PathBuf};
+
+/// Deny rules of folders above the working directory, each as it is read from its folder.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Above(Vec<(PathBuf, Permissions)>);
+
+impl Above {
+    /// Adds what a folder forbids.
+    pub(crate) fn add(&mut self, folder: &Path, deny: Vec<Rule>) {
+        self.0.push((folder.to_path_buf(), Permissions { deny, ..Permissions::default() }));
+    }
+
+    /// Why the model must not read a file, if one of the folders says so.
+    pub(crate) fn keep_from_model(&self, path: &Path) -> Option<String> {
+        self.0.iter().filter(|(folder, _)| path.starts_with(folder)).find_map(|(folder, permissions)| {
+            match Workspace::open(folder) {
+                Ok(workspace) => kept_from_model(&workspace, permissions, path),
+                Err(error) => Some(format!("what {} forbids cannot be looked up: {error}", folder.display())),
+            }
+        })
+    }
+}
