@@ -90,7 +90,8 @@ async fn dispatch(cli: Cli, first: Option<&str>, thread: Result<(), Failure>) ->
     match cli.command {
         None => {
             thread?;
-            let options = cli.options;
+            // A session that is continued at the prompt is used as it was.
+            let options = Options { must_exist: cli.options.continue_newest, ..cli.options };
             cli.misplaced.refuse_at_prompt()?;
             if options.fork_session && !options.continue_newest && options.session_id.is_none() {
                 return Err(Failure::usage("`--fork-session` needs `--continue` or `--session-id`"));

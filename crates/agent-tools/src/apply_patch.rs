@@ -1,5 +1,6 @@
 //! `apply_patch`: changes to several files, all of them or none.
 
+use crate::counted::counted;
 use crate::editable::Editable;
 use crate::file_tool::{FileKind, Operation, Watch};
 use crate::patch::{Applied, Change, Section, apply, parse};
@@ -138,7 +139,7 @@ fn prepare<'w>(
                 let new = free(workspace, path)?;
                 let created = workspace.stage_creation(&new, content.as_bytes(), None);
                 staged.push(created.map_err(|error| error.to_string())?);
-                let _ = writeln!(said, "created `{path}` ({} lines)", content.lines().count());
+                let _ = writeln!(said, "created `{path}` ({})", counted(content.lines().count(), "line"));
             }
             Change::Delete => {
                 let old = workspace.relative(path).map_err(|error| error.to_string())?;

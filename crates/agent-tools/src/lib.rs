@@ -20,6 +20,7 @@ mod arguments;
 mod background;
 mod bash;
 mod bash_later;
+mod counted;
 mod edit;
 mod edit_file;
 mod editable;

@@ -1,5 +1,6 @@
 //! `write_file`: a new file, or the whole of an old one.
 
+use crate::counted::counted;
 use crate::file_tool::{FileKind, Operation, Watch};
 use crate::preview::{FileChange, FileText};
 use crate::workspace::{FileError, OpenedFile, RelativePath, Workspace};
@@ -39,10 +40,9 @@ impl Operation for WriteFile {
     fn perform(workspace: &Workspace, arguments: &Self::Arguments, _watch: &Watch) -> ToolOutcome {
         match write(workspace, arguments) {
             Ok((path, done)) => {
-                let lines = arguments.content.lines().count();
-                let bytes = arguments.content.len();
-                ToolOutcome::ok(format!("{done} `{path}` ({lines} lines, {bytes} bytes)"))
-                    .with_changed_paths(vec![path])
+                let lines = counted(arguments.content.lines().count(), "line");
+                let bytes = counted(arguments.content.len(), "byte");
+                ToolOutcome::ok(format!("{done} `{path}` ({lines}, {bytes})")).with_changed_paths(vec![path])
             }
             Err(error) => ToolOutcome::failed(error.to_string()),
         }

@@ -149,7 +149,7 @@ const KINDS: &[Kind] = &[
         ".devcontainer.json", ".kateproject", ".kakrc", ".gitpod.yml", ".gitpod.yaml", ".project", ".ycm_extra_conf.py",
         ".pylintrc", "pylintrc", "rust-toolchain.toml", "rust-toolchain", "rust-analyzer.toml", ".rust-analyzer.toml", "rust-project.json",
         ".rust-project.json", "hie.yaml", ".hie-bios", ".luarc.json", ".luarc.jsonc", ".emmyrc.json", ".merlin", "omnisharp.json", ".solargraph.yml",
-        ".neoconf.json", ".lite_project.lua", ".emacs.el", ".spacemacs", ".replit", ".stackblitzrc",
+        ".neoconf.json", ".lite_project.lua", ".emacs.el", ".emacs.elc", ".spacemacs", ".replit", ".stackblitzrc",
     ] },
     Kind { reason: GIT, are_directories: true, names: &[
         ".githooks", ".git-hooks", ".git_hooks", ".husky", ".cargo-husky", ".lefthook", ".lefthook-local", ".trunk",
@@ -187,6 +187,8 @@ const KINDS: &[Kind] = &[
         ".irbrc", ".pryrc", ".rdbgrc", ".byebugrc", ".perldb", ".lazy.lua", ".iex.exs", ".ghci", ".ocamlinit", ".erlang", ".gnuplot", ".sqliterc", ".psqlrc",
         ".octaverc", ".xonshrc", ".wezterm.lua", ".lessfilter", ".mailcap", "ansible.cfg", "jupyter_notebook_config.py", "jupyter_server_config.py", "jupyter_lab_config.py", "jupyter_config.py", "ipython_config.py",
         ".tool-versions", ".yarnrc.yml", ".yarnrc", ".pnpmfile.cjs", ".pnpmfile.mjs", ".npmrc", ".bashrc.local", ".zshrc.local", ".gdbearlyinit",
+        // zsh reads these in the place of their sources.
+        ".zshrc.zwc", ".zshenv.zwc", ".zprofile.zwc", ".zlogin.zwc", ".zlogout.zwc", ".zshrc.local.zwc",
     ] },
 ];
 
@@ -274,6 +276,8 @@ mod tests {
             ".pnpmfile.cjs",
             "sub/.cargo/config.toml",
             ".pylintrc",
+            ".zshrc.zwc",
+            "sub/.emacs.elc",
             ".bsp/x.json",
             ".externalToolBuilders/x.launch",
             ".agents/x",

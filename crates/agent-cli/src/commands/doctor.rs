@@ -102,7 +102,12 @@ impl Report {
 
     fn bad(&mut self, line: &str) {
         self.is_bad = true;
-        self.lines.push(format!("NOT   {}", inline(line)));
+        let said = line.lines().map(str::trim).filter(|row| !row.is_empty() && !row.chars().all(|c| "|^ ".contains(c)));
+        let said = format!("NOT   {}", inline(&said.collect::<Vec<_>>().join("; ")));
+        // Several checks may fail for one reason.
+        if !self.lines.contains(&said) {
+            self.lines.push(said);
+        }
     }
 
     fn program(&mut self, name: &str, is_needed: bool, why: &str) {

@@ -7,6 +7,7 @@ use crate::model::effort::Wish;
 use agent_core::budget::Limits;
 use agent_core::lifecycle::Commitment;
 use agent_core::permission::{PermissionMode, Rule};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -27,7 +28,7 @@ pub(crate) struct Options {
     #[arg(help_heading = MODEL, long, value_name = "NAME", value_parser = ChoiceParser)]
     pub(crate) provider: Option<ProviderChoice>,
     /// Model id, or an alias of the configuration. Default: the configured one, or the only one that the provider lists.
-    #[arg(help_heading = MODEL, short, long, value_name = "ID")]
+    #[arg(help_heading = MODEL, short, long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// The provider's URL; on its own it implies `--provider openai`. OpenAI URLs end in `/v1`, Anthropic URLs do not.
     #[arg(help_heading = MODEL, long, value_name = "URL")]

@@ -17,6 +17,7 @@ use agent_tools::runs_another_command;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// What commands of the model may write, and where a hook's programs are found.
@@ -115,7 +116,21 @@ impl Reach {
     }
 
     fn check_path(&self, path: &Path, said: &str) -> Result<(), String> {
-        if leads_into(path, &self.writable) { Err(names(said)) } else { Ok(()) }
+        if leads_into(path, &self.writable) {
+            Err(names(said))
+        } else if self.has_another_name(path) {
+            Err(format!("`{said}` has another name (a hard link), which may lie where commands write"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether a file has several names, one of which may lie in a writable place. Those of the system have some of old.
+    fn has_another_name(&self, path: &Path) -> bool {
+        let Ok(file) = path.metadata() else { return false };
+        let is_of_system = || ["/usr", "/bin", "/sbin", "/lib"].iter().any(|system| path.starts_with(system));
+        let is_beside = |place: &PathBuf| place.metadata().is_ok_and(|place| place.dev() == file.dev());
+        file.is_file() && file.nlink() > 1 && !is_of_system() && self.writable.iter().any(is_beside)
     }
 
     /// What reads a script is an interpreter that is known, and lies outside, and is given nothing but the script.
@@ -228,6 +243,20 @@ mod tests {
         let mut reach = Reach::new(&root.join("ws"), [root.join("ws"), root.join("cache")], search_path.into());
         reach.home = Some(root.to_str().unwrap().to_owned());
         (top, root, reach)
+    }
+
+    /// A link that the file itself does not show.
+    #[test]
+    fn a_file_with_another_name_may_be_one_that_commands_write() {
+        let (_top, root, reach) = place();
+        fs::hard_link(root.join("ws/run"), root.join("bin/linked")).unwrap();
+        let linked = root.join("bin/linked").display().to_string();
+        for command in [linked.clone(), format!("/bin/sh {linked}")] {
+            assert!(reach.check(&command).unwrap_err().contains("hard link"), "{command}");
+        }
+        // The control.
+        fs::remove_file(root.join("ws/run")).unwrap();
+        assert_eq!(reach.check(&linked), Ok(()));
     }
 
     #[test]

@@ -54,6 +54,11 @@ impl Chooser {
         Self { letters, ..Self::new(title, choices, at) }
     }
 
+    /// Whether a key each chooses an entry.
+    pub(crate) const fn has_letters(&self) -> bool {
+        !self.letters.is_empty()
+    }
+
     /// Marks the entry that this key chooses. Returns whether there is one.
     pub(crate) fn mark(&mut self, letter: char) -> bool {
         let place = self.letters.iter().position(|own| *own == letter);

@@ -28,13 +28,13 @@ fn a_command_of_the_repository_is_shown_whole_and_agreed_to() {
     running.wait_for("  | Review a.rs !`touch ran` thoroughly.");
     running.wait_for("  | All: a.rs b.rs");
     running.wait_for("Send this?");
-    running.write("n");
+    running.write("n\r");
     running.write("/review a.rs b.rs\r");
     running.wait_for_screen(|screen| {
         screen.matches("would say to the agent").count() == 2 && screen.contains("Send this?")
     });
     assert_eq!(model.requests().len(), 0, "nothing was sent");
-    running.write("y");
+    running.write("y\r");
     at_rest_after(&running, "To one.");
     assert!(last(&model).contains("Review a.rs !`touch ran` thoroughly.\\nAll: a.rs b.rs"), "{}", last(&model));
     running.write("/review a.rs b.rs\r");

@@ -223,6 +223,32 @@ fn typing_a_message_is_no_answer() {
     assert!(scratch.work("b.txt").exists());
 }
 
+/// Begun when the question can be answered already: its first letter alone would allow the program for the session.
+#[test]
+fn a_message_that_is_begun_at_a_question_is_no_answer() {
+    let scratch = Scratch::new();
+    let bash = |command: &str| Step::call("bash", json!({"command": command}));
+    let model = Model::script([bash("touch made.txt"), bash("touch made.txt"), Step::text("That is all.")]);
+    let Some(mut running) = on_terminal(&scratch, &model, "") else { return };
+    running.wait_for("> ");
+    running.write("go\r");
+    running.wait_for_screen(|screen| screen.contains("\n  answer:"));
+    running.write("see what this does\r");
+    running.wait_for("that is no answer");
+    running.wait_for_screen(|screen| screen.contains("\n  answer:"));
+    running.write("Xny/");
+    running.wait_for_screen(|screen| screen.contains("\n  answer:"));
+    assert_eq!((scratch.work("made.txt").exists(), model.requests().len()), (false, 1));
+    // The control: one key alone; and what was written stands in the line.
+    std::thread::sleep(Duration::from_millis(1_500));
+    running.wait_for_screen(|screen| screen.contains("\n  answer:"));
+    running.write("n");
+    running.wait_for_screen(|screen| screen.contains("\n> see what this doesXny/\n"));
+    assert_eq!((scratch.work("made.txt").exists(), model.requests().len()), (false, 1));
+    running.write("\x15/quit\r");
+    running.end().assert_code(0);
+}
+
 /// Rules for the plain commands of a call, several at once; and an answer as a line.
 #[test]
 fn one_key_allows_what_is_offered() {

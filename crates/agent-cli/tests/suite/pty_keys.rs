@@ -173,7 +173,8 @@ fn a_question_is_short_and_explains_itself_when_asked() {
     running.wait_for(":a, Enter = yes, and allow every call of bash in this session");
     running.write("\r");
     running.write("x");
-    std::thread::sleep(Duration::from_millis(100));
+    // Alone it is a slip; with the next letter at once it would begin a message.
+    std::thread::sleep(Duration::from_millis(600));
     assert!(!scratch.work("made.txt").exists(), "neither Enter nor another key is an answer");
     running.write("y");
     at_rest_after(&running, "So be it.");

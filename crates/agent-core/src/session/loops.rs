@@ -7,7 +7,7 @@
 use super::Session;
 use super::batch::Counts;
 use crate::budget::{Limits, half};
-use crate::conversation::ToolCall;
+use crate::conversation::{ToolCall, UserMessage};
 use crate::fingerprint;
 use alloc::format;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ impl Session {
             return;
         };
         self.repetition.warned = true;
-        self.outbox.note(text + " Do something else, or say what is missing.]");
+        self.outbox.note(UserMessage::of_agent(text + " Do something else, or say what is missing.]"));
     }
 }
 

@@ -20,7 +20,7 @@ async fn every_kind_of_change_is_made() {
     let body = "*** Update File: old.txt\n one\n-two\n+2\n three\n*** Add File: new/dir/file\n+x\n*** Delete File: gone.bin\n\
         *** Update File: moved.sh\n*** Move to: bin/run.sh\n-echo a\n+echo b";
     let outcome = bench.call("apply_patch", patch(body)).await;
-    let expected = "changed `old.txt` (+1 -1 lines, the first at line 2)\ncreated `new/dir/file` (1 lines)\ndeleted `gone.bin`\n\
+    let expected = "changed `old.txt` (+1 -1 lines, the first at line 2)\ncreated `new/dir/file` (1 line)\ndeleted `gone.bin`\n\
         moved `moved.sh` to `bin/run.sh` (+1 -1 lines, the first at line 2)";
     assert_eq!(outcome.content, expected);
     assert_eq!(outcome.changed_paths, ["old.txt", "new/dir/file", "gone.bin", "bin/run.sh", "moved.sh"]);

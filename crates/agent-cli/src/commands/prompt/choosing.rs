@@ -92,6 +92,10 @@ impl Screen {
             }
             return Some(false);
         }
+        // Up is for an earlier message, too: Enter behind it must choose nothing here.
+        if open.ready.is_some() && open.chooser.has_letters() && is_up_or_down(input) {
+            return None;
+        }
         open.letter = None;
         match open.chooser.input(input) {
             Choice::Open => desk.choosing = Some(open),
@@ -109,6 +113,15 @@ impl Screen {
 
 fn is_escape(input: &Input) -> bool {
     matches!(input, Input::Key(key) if key.code == KeyCode::Escape)
+}
+
+fn is_up_or_down(input: &Input) -> bool {
+    let Input::Key(key) = input else { return false };
+    match key.code {
+        KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown => true,
+        KeyCode::Char(letter) => key.modifiers.contains(Modifiers::CONTROL) && matches!(letter, 'p' | 'n' | 'r'),
+        _ => false,
+    }
 }
 
 fn letter_of(input: &Input) -> Option<char> {

@@ -200,7 +200,8 @@ impl Screen {
         }
         let is_message =
             || for_the_shell(text).is_none() && matches!(registry::meant(text, &self.customs), Meant::Message);
-        if self.is_working() && !is_answer && is_message() {
+        // Those that wait go out before it, and are shown where they do.
+        if (self.is_working() || !self.waiting.is_none()) && !is_answer && is_message() {
             self.send_meanwhile(text, shown, is_for_later);
             return false;
         }

@@ -76,7 +76,7 @@ impl Screen {
         self.view.tell(&format!("/{} is a command of the repository, which would say to the agent:", custom.name));
         clean(&message).lines().for_each(|row| self.view.tell(&format!("  | {row}")));
         let choices = [('y', "yes, send it".to_owned()), ('n', "no".to_owned())];
-        let is_open = self.choose(Chooser::by_letter("Send this?", choices, 1), move |screen, at| {
+        let is_open = self.choose_later(Chooser::by_letter("Send this?", choices, 1), move |screen, at| {
             if at == 0 {
                 screen.agreed.insert(message.clone());
                 screen.handle.input(message);

@@ -335,6 +335,7 @@ impl Screen {
             self.view.tell(&format!("{line_end}Ctrl-C again quits; the session is kept"));
             self.prompt("> ");
         } else {
+            self.view.break_off();
             self.view.tell("stopping … (Ctrl-C quits at once)");
             self.stop();
         }

@@ -30,6 +30,8 @@ pub(super) struct Open {
     edited: Option<String>,
     /// From then on keys and lines count.
     ready: Instant,
+    /// A key that was pressed, and when it counts unless another follows: then both begin a message.
+    held: Option<(char, Instant)>,
     /// When the answer is asked for, where a line gives it and that was not done yet.
     prompt_at: Option<Instant>,
 }
@@ -84,7 +86,17 @@ impl Screen {
         let changes = Changes::of(&question.call, &self.directory);
         let sheet = changes.as_ref().map_or_else(|| Sheet::below_heading(&question.call), Sheet::of_changes);
         let entry = if self.desk.is_some() { Entry::Key } else { Entry::Line };
-        Open { question, answer, sheet, changes, entry, edited: None, ready: Instant::now(), prompt_at: None }
+        Open {
+            question,
+            answer,
+            sheet,
+            changes,
+            entry,
+            edited: None,
+            ready: Instant::now(),
+            held: None,
+            prompt_at: None,
+        }
     }
 
     /// Writes a line of a question in rows of the terminal's width: text of the model cannot pass for a row of its own.
@@ -133,8 +145,12 @@ impl Screen {
         self.asked_again(open);
     }
 
-    /// From now on an answer counts.
+    /// From now on an answer counts, or the key that was pressed does: no other followed.
     pub(super) fn is_ready(&mut self) {
+        let now = Instant::now();
+        if let Some((letter, _)) = self.question.as_mut().and_then(|open| open.held.take_if(|(_, due)| *due <= now)) {
+            return self.struck(letter);
+        }
         let due = self.question.as_mut().and_then(|open| open.prompt_at.take().map(|_| open.label()));
         due.into_iter().for_each(|label| self.prompt(label));
     }
@@ -176,19 +192,37 @@ impl Screen {
                 if !key.modifiers.intersects(Modifiers::CONTROL | Modifiers::ALT) =>
             {
                 let letter = if let KeyCode::Char(letter) = key.code { letter } else { '\r' };
-                // What was pressed before it could be read, or goes on with what was being typed, is no answer to it.
-                match Instant::now() {
-                    now if now >= open.ready => self.struck(letter),
-                    now => {
-                        open.ready = now + PAUSE;
-                        if let KeyCode::Char(letter) = key.code {
-                            self.desk.iter_mut().for_each(|desk| desk.editor.type_on(letter));
-                        }
-                    }
-                }
+                self.struck_at(letter, Instant::now());
                 true
             }
             _ => false,
+        }
+    }
+
+    /// What was pressed before it could be read, or goes on with what was being typed, is no answer to it; and neither are letters that
+    /// follow each other as those of a message do.
+    fn struck_at(&mut self, letter: char, now: Instant) {
+        let Some(open) = self.question.as_mut() else { return };
+        if now < open.ready {
+            open.ready = now + PAUSE;
+            if letter != '\r' {
+                self.desk.iter_mut().for_each(|desk| desk.editor.type_on(letter));
+            }
+            return;
+        }
+        let is_held =
+            matches!(answer::key(letter, open.sheet.is_seen()), None | Some(Key::Answer(_) | Key::Stop | Key::Edit));
+        match open.held.take() {
+            Some((first, _)) if letter == '\r' => self.struck(first),
+            Some((first, _)) => {
+                open.ready = now + PAUSE;
+                if let Some(desk) = &mut self.desk {
+                    [first, letter].into_iter().for_each(|letter| desk.editor.begin_message(letter));
+                }
+                self.put(Tint::Dim, "  that is no answer: it stands in your line after one");
+            }
+            None if is_held && !letter.is_whitespace() => open.held = Some((letter, now + ALONE)),
+            None => self.struck(letter),
         }
     }
 
@@ -243,7 +277,8 @@ impl Screen {
         let Some(open) = &self.question else {
             return self.desk.as_ref()?.choosing.as_ref()?.waits_until();
         };
-        open.prompt_at.or(Some(open.ready).filter(|ready| *ready > Instant::now()))
+        let held = open.held.map(|(_, due)| due);
+        held.or(open.prompt_at).or(Some(open.ready).filter(|ready| *ready > Instant::now()))
     }
 
     /// What was typed at an open question.
@@ -389,5 +424,7 @@ const DEAD_TIME: Duration = Duration::from_millis(300);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Between two keys of a message there is seldom more.
 const TYPING: Duration = Duration::from_secs(3);
+/// A letter that answers comes alone: the next one of a message comes sooner than this.
+const ALONE: Duration = Duration::from_millis(250);
 const ANSWER: &str = "  answer: ";
 const MORE: &str = "  more: ";

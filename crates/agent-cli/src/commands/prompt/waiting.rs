@@ -42,6 +42,22 @@ impl Waiting {
         let unknown = unknown.map(|text| Sent { number: 0, text: text.to_owned(), shown: format!("> {text}") });
         let unknown: Vec<Sent> = unknown.collect();
         self.unsaid.splice(0..0, unknown);
+        self.order();
+    }
+
+    /// They go out in the order of the session, in which one for the end of the turn stands behind all others.
+    fn order(&mut self) {
+        let mut unsaid = std::mem::take(&mut self.unsaid);
+        let take = |text: &str| unsaid.iter().position(|sent| sent.text == text).map(|at| unsaid.remove(at));
+        let mut ordered: Vec<Sent> =
+            self.queued.iter().chain(&self.after_turn).map(String::as_str).filter_map(take).collect();
+        ordered.extend(unsaid);
+        self.unsaid = ordered;
+    }
+
+    /// Whether any waits.
+    pub(super) fn is_none(&self) -> bool {
+        self.all().next().is_none()
     }
 
     /// How those look that have gone out, once so many were taken. Of those that are alike the oldest went first.
@@ -245,6 +261,18 @@ mod tests {
         waiting.changed(&texts(&["old", "new"]), &[]);
         waiting.changed(&[], &[]);
         assert_eq!(waiting.gone(1), texts(&["> old", "> new"]));
+    }
+
+    #[test]
+    fn what_goes_out_is_said_in_the_order_of_the_session() {
+        let mut waiting = Waiting::default();
+        sent(&mut waiting, 1, "later");
+        waiting.changed(&[], &texts(&["later"]));
+        sent(&mut waiting, 2, "soon");
+        waiting.changed(&texts(&["soon"]), &texts(&["later"]));
+        sent(&mut waiting, 3, "at rest");
+        waiting.changed(&[], &[]);
+        assert_eq!(waiting.gone(3), texts(&["> soon", "> later", "> at rest"]));
     }
 
     #[test]

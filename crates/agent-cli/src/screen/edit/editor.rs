@@ -73,6 +73,20 @@ struct Search {
     before: Line,
 }
 
+impl Search {
+    /// Whether no entry has what is looked for.
+    const fn is_in_vain(&self) -> bool {
+        !self.query.is_empty() && self.hit.is_none()
+    }
+
+    /// Small letters find capitals, too.
+    fn is_in(&self, entry: &str) -> bool {
+        let has_capitals = self.query.chars().any(char::is_uppercase);
+        !self.query.is_empty()
+            && if has_capitals { entry.contains(&self.query) } else { entry.to_lowercase().contains(&self.query) }
+    }
+}
+
 impl Editor {
     pub(crate) fn new(history: History, completions: Completions) -> Self {
         let at = history.entries().len();
@@ -125,7 +139,14 @@ impl Editor {
 
     /// A person types on over a question that has just come: the letter belongs to the text that was put away, if there is one.
     pub(crate) fn type_on(&mut self, letter: char) {
-        if let Some(line) = self.interrupted.as_mut().filter(|line| !line.is_empty()) {
+        if self.interrupted.as_ref().is_some_and(|line| !line.is_empty()) {
+            self.begin_message(letter);
+        }
+    }
+
+    /// The same, where the letter may begin a text.
+    pub(crate) fn begin_message(&mut self, letter: char) {
+        if let Some(line) = &mut self.interrupted {
             line.insert(letter.encode_utf8(&mut [0; 4]));
         }
     }
@@ -182,6 +203,7 @@ impl Editor {
 
     fn shown_label(&self) -> String {
         match &self.search {
+            Some(search) if search.is_in_vain() => format!("(no message has `{}`) ", inline(&search.query)),
             Some(search) => format!("(search `{}`) ", inline(&search.query)),
             None => self.label.clone(),
         }
@@ -372,6 +394,8 @@ impl Editor {
                 self.find_before(None);
             }
             KeyCode::Escape | KeyCode::Tab => self.leave_search(),
+            // What was not found is not sent, and neither is what stood there before.
+            KeyCode::Enter if self.search.as_ref().is_some_and(Search::is_in_vain) => self.leave_search(),
             _ => {
                 self.leave_search();
                 return self.key(key);
@@ -380,27 +404,33 @@ impl Editor {
         Wish::None
     }
 
-    /// Shows the newest entry before this one that holds what is looked for.
+    /// Shows the newest entry before this one that holds what is looked for. Where none does, the one that is shown stays if it does.
     fn find_before(&mut self, before: Option<usize>) {
         let Some(search) = &mut self.search else { return };
         let entries = self.history.entries();
         let before = before.unwrap_or(entries.len()).min(entries.len());
         let mut older = entries.iter().enumerate().take(before).rev();
-        let hit = older.find(|(_, entry)| !search.query.is_empty() && entry.contains(&search.query));
-        if let Some((at, entry)) = hit {
-            search.hit = Some(at);
-            self.at = at;
-            let entry = entry.clone();
-            self.line.set(&entry);
+        let shown = search.hit.and_then(|at| entries.get(at).map(|entry| (at, entry)));
+        let hit = older.find(|(_, entry)| search.is_in(entry)).or(shown.filter(|(_, entry)| search.is_in(entry)));
+        search.hit = hit.map(|(at, _)| at);
+        match hit.map(|(at, entry)| (at, entry.clone())) {
+            Some((at, entry)) => {
+                self.at = at;
+                self.line.set(&entry);
+            }
+            None if search.query.is_empty() => self.line = search.before.clone(),
+            None => self.line.set(""),
         }
     }
 
-    /// What was found stays in the line.
+    /// What was found stays in the line; what stood there before is back where nothing was.
     fn leave_search(&mut self) {
-        if let Some(search) = self.search.take()
-            && search.hit.is_some()
-        {
+        let Some(search) = self.search.take() else { return };
+        if search.hit.is_some() {
             self.draft = search.before;
+        } else {
+            self.line = search.before;
+            self.at = self.history.entries().len();
         }
     }
 

@@ -149,6 +149,25 @@ fn what_was_sent_comes_back() {
     assert_eq!(editor.line().text(), "first");
 }
 
+/// What was found before must not be sent in the place of what is looked for now.
+#[test]
+fn a_search_that_finds_nothing_says_so_and_sends_nothing() {
+    let mut editor = editor(&["Run the tests", "seq 1 40000"]);
+    assert_eq!(play(&mut editor, "draft^rseqQQQ"), [] as [&str; 0]);
+    assert_eq!(editor.rows(80, 9).0.rows[0], "(no message has `seqQQQ`) ");
+    assert_eq!(play(&mut editor, "<enter>"), [] as [&str; 0]);
+    assert_eq!(editor.line().text(), "draft");
+    assert_eq!(play(&mut editor, "<enter>"), ["draft"]);
+    // Small letters find capitals, and not the other way round; what was taken back is found again.
+    assert_eq!(play(&mut editor, "^rrun thex<bs>"), [] as [&str; 0]);
+    assert_eq!(editor.line().text(), "Run the tests");
+    assert_eq!(play(&mut editor, "<enter>"), ["Run the tests"]);
+    play(&mut editor, "^rRUN");
+    assert_eq!(editor.rows(80, 9).0.rows[0], "(no message has `RUN`) ");
+    // No older one: the one that is shown stays.
+    assert_eq!(play(&mut editor, "^g^rseq^r<enter>"), ["seq 1 40000"]);
+}
+
 #[test]
 fn a_long_paste_takes_one_place_and_is_sent_whole() {
     let long: String = (1..=210).map(|number| format!("line {number}\r\n")).collect();

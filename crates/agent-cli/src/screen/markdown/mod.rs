@@ -74,11 +74,10 @@ impl Markdown {
         self.page.taken()
     }
 
-    /// Something else is written next, in a row of its own. What was given out ends here, the answer may go on.
+    /// Something else is written next, in a row of its own. The answer may go on: behind that, with the word that has begun.
     pub(crate) fn pause(&mut self) -> Vec<Span> {
-        self.page.end_word();
         let spans = self.page.taken();
-        self.page.begin_anew();
+        self.page.break_row();
         spans
     }
 

@@ -85,6 +85,10 @@ impl Page {
         if self.word.is_empty() {
             return;
         }
+        if self.column == 0 {
+            let next = self.next.clone();
+            self.put(&next, Look::Dim);
+        }
         let blank = usize::from(mem::take(&mut self.has_blank));
         if self.column > self.next.width() && self.column + blank + self.word_width > self.columns {
             self.put("\n", Look::Plain);
@@ -113,7 +117,12 @@ impl Page {
         self.begin_anew();
     }
 
-    /// The next word begins a row.
+    /// The next word begins a row of the same line.
+    pub(super) const fn break_row(&mut self) {
+        (self.column, self.has_blank) = (0, false);
+    }
+
+    /// The next word begins a row, and a line.
     pub(super) fn begin_anew(&mut self) {
         (self.column, self.has_blank) = (0, false);
         self.next.clear();

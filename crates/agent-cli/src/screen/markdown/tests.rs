@@ -133,8 +133,16 @@ fn text_is_not_held_back() {
     assert_eq!(text(markdown.push("Hello, wor", 80)), "Hello,");
     assert_eq!(text(markdown.push("ld it", 80)), " world");
     assert!(markdown.is_in_row());
-    assert_eq!(text(markdown.pause()), " it");
+    // What is written in between cuts no word, and the line goes on as it began.
+    assert_eq!(text(markdown.pause()), "");
     assert!(!markdown.is_in_row());
+    assert_eq!(text(markdown.push("self\n> a quote th", 80)), "itself\n> a quote");
+    assert_eq!(text(markdown.pause()), "");
+    assert_eq!(text(markdown.push("at goes on\n", 80)), "> that goes on\n");
+    assert_eq!(text(markdown.push("- a list th", 80)), "- a list");
+    assert_eq!(text(markdown.pause()), "");
+    assert_eq!(text(markdown.push("at goes", 80)), "  that");
+    assert_eq!(text(markdown.end()), " goes\n");
     // A mark is waited for, and not for ever.
     assert_eq!(text(markdown.push("**x", 80)), "");
     let more = "y ".repeat(inline::LONGEST_MARKED);

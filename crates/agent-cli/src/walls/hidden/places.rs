@@ -31,7 +31,8 @@ pub(super) const IN_HOME: &[&str] = &[
     ".keystore", ".minisign", ".sigstore", ".cosign", ".step", ".vault-token", ".secret", ".secrets", ".credentials", ".env", ".putty",
     ".vnc", ".wireguard", ".config/wireguard", ".openvpn", ".config/openvpn", ".config/mullvad", ".config/remmina",
     ".local/share/remmina", ".config/freerdp", ".config/rustdesk", ".anydesk", ".android/adbkey", ".local/state/syncthing",
-    ".config/syncthing", ".config/borg", ".config/kopia", ".config/restic", ".config/rclone", ".local/share/tailscale", ".tsh",
+    ".config/syncthing", ".local/share/mkcert", ".davfs2/secrets", ".config/tigervnc", ".config/rustic", ".config/borg", ".config/kopia",
+    ".config/restic", ".config/rclone", ".local/share/tailscale", ".tsh",
     // Clouds, clusters and services.
     ".aws", ".awsvault", ".granted", ".saml2aws", ".okta", ".Leapp", ".azure", ".config/gcloud", ".gsutil", ".clasprc.json", ".boto",
     ".s3cfg", ".config/s3cfg", ".oci", ".config/oci", ".config/doctl", ".config/hcloud", ".config/linode-cli", ".linode-cli",
@@ -46,7 +47,7 @@ pub(super) const IN_HOME: &[&str] = &[
     ".config/argocd", ".argocd", ".config/helm/registry", ".config/helm/repositories.yaml", ".docker/config.json", ".docker/contexts",
     ".docker/trust", ".docker/machine", ".dockercfg", ".ecr", ".regctl", ".config/containers/auth.json", ".dropbox", ".config/onedrive",
     ".gdrive", ".config/gdrive3", ".gdfuse", ".config/megasync", ".megaCmd", ".config/Postman", ".config/Insomnia", ".config/httpie",
-    ".httpie", ".gist",
+    ".httpie", ".gist", ".lima/_config", ".edgerc", ".doppler", ".expo/state.json", ".config/code-server/config.yaml",
     // Code hosts and registries of packages.
     ".netrc", "_netrc", ".netrc.gpg", ".authinfo", ".authinfo.gpg", ".gitcookies", ".wgetrc", ".curlrc", ".subversion/auth",
     ".bazaar/authentication.conf", ".cvspass", ".p4tickets", ".arcrc", ".sbt/credentials", ".ivy2/.credentials",
@@ -56,9 +57,11 @@ pub(super) const IN_HOME: &[&str] = &[
     ".yarnrc.yml", ".pypirc", ".config/pypoetry/auth.toml", ".local/share/uv/credentials", ".continuum", ".cargo/credentials",
     ".cargo/credentials.toml", ".gem/credentials", ".local/share/gem/credentials", ".config/rubygems/credentials",
     ".config/composer/auth.json", ".composer/auth.json", ".m2/settings-security.xml", ".lein/credentials.clj.gpg", ".hex/hex.config",
+    ".nuget/NuGet/NuGet.Config",
     ".pause", ".dzil", ".config/nix/netrc", ".config/cachix", ".config/attic",
     // Databases and mail.
-    ".pgpass", ".my.cnf", ".mylogin.cnf", ".myclirc", ".usqlpass", ".odbc.ini", ".cassandra", ".mongodb", ".influxdbv2", ".redisclirc",
+    ".pgpass", ".duckdb/stored_secrets", ".my.cnf", ".mylogin.cnf", ".myclirc", ".usqlpass", ".odbc.ini", ".cassandra", ".mongodb",
+    ".influxdbv2", ".redisclirc",
     ".snowsql", ".snowflake", ".config/snowflake", ".dbt/profiles.yml", ".local/share/DBeaverData", ".config/JetBrains", ".msmtprc",
     ".config/msmtp", ".esmtprc", ".mbsyncrc", ".config/isyncrc", ".config/mbsync", ".fetchmailrc", ".getmail", ".config/getmail",
     ".offlineimaprc", ".mailrc", ".muttrc", ".mutt", ".config/mutt", ".neomuttrc", ".config/neomutt", ".config/aerc", ".config/himalaya",
@@ -92,7 +95,8 @@ pub(super) const IN_HOME: &[&str] = &[
     "snap/brave", "snap/thunderbird", "snap/signal-desktop", "snap/bitwarden", "snap/slack", "snap/discord", "snap/telegram-desktop",
     ".config/Signal", ".config/Slack", ".config/discord", ".config/Element", ".config/Element-Nightly", ".config/Beeper",
     ".config/BeeperTexts", ".config/Microsoft", ".config/teams-for-linux", ".config/skypeforlinux", ".zoom", ".config/Mattermost",
-    ".config/Rocket.Chat", ".config/Wire", ".config/Session", ".local/share/TelegramDesktop", ".local/share/simplex", ".purple",
+    ".config/Rocket.Chat", ".config/Wire", ".config/Session", ".local/share/signal-cli", ".config/Code/Cookies", ".config/Cursor/Cookies",
+    ".local/share/TelegramDesktop", ".local/share/simplex", ".purple",
     ".config/hexchat", ".irssi", ".weechat", ".config/weechat", ".local/share/weechat", ".config/gajim", ".local/share/gajim",
     ".local/share/dino", ".config/nheko", ".local/share/nheko", ".local/share/fractal",
     // Wallets.
@@ -105,9 +109,11 @@ pub(super) const IN_HOME: &[&str] = &[
     ".ksh_history", ".mksh_history", ".xonsh_history", ".local/share/xonsh", ".local/share/atuin", ".local/share/mcfly", ".hishtory",
     ".local/share/fish/fish_history", ".config/nushell/history.txt", ".config/nushell/history.sqlite3", ".local/state/elvish",
     ".local/state/bash", ".local/state/zsh", ".python_history", ".ipython", ".node_repl_history", ".irb_history", ".pry_history",
+    ".rdbg_history", ".local/share/powershell/PSReadLine",
     ".local/share/pry", ".php_history", ".config/psysh", ".julia/logs", ".Rhistory", ".octave_hist", ".gdb_history", ".psql_history",
     ".config/pgcli", ".mysql_history", ".mycli-history", ".rediscli_history", ".sqlite_history", ".duckdb_history", ".dbshell",
     ".influx_history", ".lesshst", ".local/state/lesshst", ".viminfo", ".local/state/nvim/shada", ".local/share/nvim/shada",
+    ".local/state/nvim/swap", ".local/state/nvim/undo", ".local/share/nvim/swap",
     ".local/share/recently-used.xbel", ".local/share/zeitgeist", ".local/share/baloo", ".cache/tracker3", ".local/share/Trash",
     ".local/share/klipper", ".cache/cliphist", ".local/share/gpaste", ".cache/clipman.json", ".config/copyq", ".local/share/copyq",
     // The screen and the sound.
