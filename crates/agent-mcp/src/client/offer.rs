@@ -9,6 +9,7 @@ use crate::text::plain;
 use crate::tool::McpTool;
 use crate::trust::{Record, ToolRecord};
 use agent_core::ports::Tool;
+use agent_core::redact::{REDACTED, Redactor};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -69,6 +70,7 @@ impl Driver {
         }
         let named: Vec<(String, &String, &ToolRecord)> = known
             .iter()
+            .filter(|(remote, _)| !holds_a_secret(remote))
             .filter_map(|(remote, record)| Some((tool_name(&config.family, remote)?, remote, record)))
             .collect();
         let mut new: Vec<Arc<dyn Tool>> = Vec::new();
@@ -96,6 +98,7 @@ impl Driver {
         let name = |remote: &String| tool_name(&config.family, remote);
         let why = |remote: &String| match (known.get(remote), self.tools.get(remote)) {
             (_, None) => Some("the server does not offer it any more".to_owned()),
+            (_, Some(_)) if holds_a_secret(remote) => Some("a secret stands in its name".to_owned()),
             (None, Some(_)) => Some(format!("it is new since the server was trusted; {REVIEW}")),
             (Some(was), Some(is)) if was != is => Some(format!("it changed since it was trusted; {REVIEW}")),
             (Some(record), Some(_)) => match name(remote) {
@@ -116,13 +119,18 @@ impl Driver {
     }
 }
 
-/// Tools as they are recorded.
-pub(crate) fn recorded(tools: Vec<Described>) -> BTreeMap<String, ToolRecord> {
+/// Tools as they are recorded, compared and declared: without secrets, which a server may have put into what it says of itself.
+pub(crate) fn recorded(tools: Vec<Described>, secrets: &Redactor) -> BTreeMap<String, ToolRecord> {
     let record = |tool: Described| {
         let Described { name, description, schema, annotations } = tool;
-        (name, ToolRecord { description, schema, annotations })
+        (secrets.redacted(&name), ToolRecord { description, schema, annotations }.without(secrets))
     };
     tools.into_iter().map(record).collect()
+}
+
+/// Whether a name was recorded without a secret in it: by what is left no tool is called.
+fn holds_a_secret(remote: &str) -> bool {
+    remote.contains(REDACTED)
 }
 
 fn counted(tools: usize) -> String {
