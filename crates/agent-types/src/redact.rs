@@ -188,8 +188,8 @@ impl Redactor {
         }
     }
 
-    /// Replaces every secret in a JSON Schema, or in what else describes a tool: in texts, keys and numbers. The names of JSON's types stay,
-    /// whatever is secret: without them it is no schema. Whether something was replaced.
+    /// Replaces every secret in a JSON Schema, or in what else describes a tool: in texts, keys and numbers. The names of JSON's types
+    /// stay, whatever is secret: without them it is no schema. Whether something was replaced.
     pub fn schema(&self, schema: &mut Value) -> bool {
         if self.is_empty() {
             return false;

@@ -35,6 +35,7 @@ mod limits_of_the_system;
 mod lint;
 mod mcp;
 mod mcp_of_others;
+mod mcp_rules;
 mod mcp_secrets;
 mod odd_servers;
 mod output;

@@ -10,7 +10,7 @@ use crate::tool::McpTool;
 use crate::trust::{Record, ToolRecord};
 use agent_core::ports::Tool;
 use agent_core::redact::{REDACTED, Redactor};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Driver {
@@ -29,6 +29,7 @@ impl Driver {
         let known = self.needs.known.as_ref().map(|record| record.tools.clone()).unwrap_or_default();
         let mut new = self.declared(&known);
         new.extend(self.needs.shelf.searching());
+        self.tell_unknown(&known);
         let withheld = self.withheld(&known);
         self.status.send_modify(|status| status.withheld.clone_from(&withheld));
         if !new.is_empty() {
@@ -42,6 +43,24 @@ impl Driver {
                 "{} withheld: {}; `agent mcp review {name}` shows what changed",
                 counted(changed.len()),
                 changed.join(", ")
+            ));
+        }
+    }
+
+    /// Says once which tools rules name that the server does not have.
+    fn tell_unknown(&mut self, known: &BTreeMap<String, ToolRecord>) {
+        let mut named = std::mem::take(&mut self.needs.config.named_tools);
+        if named.is_empty() {
+            return;
+        }
+        let config = &self.needs.config;
+        let names = self.tools.keys().chain(known.keys()).filter_map(|remote| tool_name(&config.family, remote));
+        let names: BTreeSet<String> = names.collect();
+        named.retain(|name| !names.contains(name));
+        if !named.is_empty() {
+            let (named, server) = (named.join(", "), &config.name);
+            self.say(&format!(
+                "has no tool that is called {named}, as a rule says; `agent mcp test {server}` lists its tools"
             ));
         }
     }

@@ -48,8 +48,8 @@ impl McpHttp {
     /// `stream` answers with event streams, `token=T` wants that token, `to=URL` redirects there, `status=N` answers everything with that
     /// status, `html` answers with a page, `deaf` answers nothing, `big` answers everything with half a gigabyte, `polite`
     /// answers with nothing, in place of an error, where it is asked for the newer protocol. `repeats` answers everything with an error
-    /// that repeats path and headers, `frank` answers calls with both, `tells` describes tools with them, of the headers with `Authorization` and `X-Key`. The tool `resumed` is answered with streams that end at once, and
-    /// are to be asked for again without a pause.
+    /// that repeats path and headers, `frank` answers calls with both, `tells` describes tools with the path, `Authorization` and `X-Key`.
+    /// The tool `resumed` is answered with streams that end at once, and are to be asked for again without a pause.
     ///
     /// # Panics
     /// When loopback cannot be listened on.

@@ -25,7 +25,8 @@ pub const MCP_CALLS: &str = "AGENT_TEST_MCP_CALLS";
 /// it gets, `gone` exits at once, `slow=MS` answers the beginning late, `many=N` has N tools more, `flood` says in a loop that its tools
 /// changed, `odd` has tools whose names and schemas are odd, `changed` describes `echo` otherwise, `noise` prints lines that are no
 /// messages, `stays` neither ends with its input nor by a signal that can be ignored, `alive` notes in the file of calls when it begins.
-/// `tells` describes tools by its arguments and by the values of its variables `SOME_…`: each in a description, a schema, an annotation and a name.
+/// `tells` describes tools by its arguments and by the values of its variables `SOME_…`: each in a description, a schema, an annotation and
+/// a name.
 /// Where a file `changed` lies beside the file of calls, it is `changed` from its next list on; while it waits in a call it writes a
 /// file `beat` there.
 pub fn serve_if_asked() {
