@@ -33,6 +33,9 @@ pub struct ServerConfig {
     pub policy: Policy,
     /// How its tools are offered.
     pub exposure: Exposure,
+    /// Names of its tools that a host's rules name. What of them it does not have is said when it first tells its tools: nothing is held by
+    /// such a rule.
+    pub named_tools: Vec<String>,
 }
 
 /// Who says that there is a server.
@@ -119,8 +122,19 @@ impl ServerConfig {
     /// whole. Two servers have the same line if they are used alike.
     #[must_use]
     pub fn line(&self) -> String {
-        // Who says it is known where the line is kept, and the family follows from the name.
-        let Self { name, family: _, source: _, reach, is_enabled, is_required, times, policy, exposure } = self;
+        // Who says it is known where the line is kept, the family follows from the name, and rules are the host's.
+        let Self {
+            name,
+            family: _,
+            source: _,
+            reach,
+            is_enabled,
+            is_required,
+            times,
+            policy,
+            exposure,
+            named_tools: _,
+        } = self;
         let reach = match reach {
             Reach::Program(Program { command, args, env, cwd }) => json!([command, args, env, cwd]),
             Reach::Url(Endpoint { url, headers }) => json!([url, headers]),
@@ -205,6 +219,7 @@ fn of_entry(name: &str, value: Value, source: Source, faults: &mut Vec<ConfigErr
         times,
         policy: entry.policy,
         exposure: entry.exposure,
+        named_tools: Vec::new(),
     })
 }
 

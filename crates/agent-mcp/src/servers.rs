@@ -225,11 +225,15 @@ pub struct Tried {
 }
 
 impl Servers {
-    /// Starts a server, asks for its tools, and ends it. Nothing is recorded.
+    /// Starts a server, asks for its tools, and ends it. Nothing is recorded; what is told is as the store would have it, without secrets.
     ///
     /// # Errors
     /// Why it did not come, with the end of its log.
-    pub async fn try_one(config: &ServerConfig, launcher: Arc<dyn Launcher>) -> Result<Tried, String> {
+    pub async fn try_one(
+        config: &ServerConfig,
+        launcher: Arc<dyn Launcher>,
+        store: &TrustStore,
+    ) -> Result<Tried, String> {
         let (looked, of) = (launcher.clone(), config.clone());
         let identity = tokio::task::spawn_blocking(move || looked.identity(&of, None)).await;
         let identity = identity.map_err(|error| error.to_string())??;
@@ -243,8 +247,10 @@ impl Servers {
             ready = connecting.ready() => ready,
             () = tokio::time::sleep(limit) => Err(format!("it did not answer within {} ms", limit.as_millis())),
         };
-        let tried =
-            ready.map(|(wire, tools)| Tried { record: Record::new(identity, recorded(tools)), peer: wire.peer() });
+        let tried = ready.map(|(wire, tools)| {
+            let record = Record::new(identity, recorded(tools, store.secrets()));
+            Tried { record, peer: wire.peer().map(|peer| store.secrets().redacted(&peer)) }
+        });
         life.end().await;
         tried.map_err(|found| match log.end().trim() {
             "" => found,

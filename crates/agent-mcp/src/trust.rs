@@ -1,10 +1,12 @@
 //! What was trusted of a server: its command with the digests of its program and scripts, and each tool as it was offered.
 //!
 //! A record is a file of the user's own, a file for each server, which nobody else can read or write. What cannot be read, or is not as it
-//! was written, is no record.
+//! was written, is no record. No secret that is known stands in one: a server may repeat in its description what it was started with. What
+//! it says now is compared without secrets, too, so another token makes no difference.
 
 use crate::names::hex;
 use crate::reach::Endpoint;
+use agent_core::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -29,13 +31,22 @@ impl Record {
     pub const fn new(identity: Identity, tools: BTreeMap<String, ToolRecord>) -> Self {
         Self { version: VERSION, identity, tools }
     }
+
+    fn without(self, secrets: &Redactor) -> Self {
+        let tool = |(name, tool): (String, ToolRecord)| (secrets.redacted(&name), tool.without(secrets));
+        let tools = self.tools.into_iter().map(tool).collect();
+        Self { version: self.version, identity: self.identity.without(secrets), tools }
+    }
 }
 
 /// What identifies a server: what is started, and with what; or the URL that is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The program by its path, and its arguments.
+    /// The program by its path, and its arguments, with the names of variables in place of their values.
     pub command: Vec<String>,
+    /// A digest of the arguments with the variables put in, but for secrets; empty in records that were made without one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub arguments: String,
     /// Where it runs, if its configuration says so; empty where it runs in whatever workspace there is.
     pub directory: String,
     /// The names of its variables, each with a digest of its value.
@@ -79,6 +90,15 @@ pub struct ToolRecord {
     pub annotations: Value,
 }
 
+impl ToolRecord {
+    pub(crate) fn without(self, secrets: &Redactor) -> Self {
+        let Self { description, mut schema, mut annotations } = self;
+        secrets.schema(&mut schema);
+        secrets.schema(&mut annotations);
+        Self { description: secrets.redacted(&description), schema, annotations }
+    }
+}
+
 impl Identity {
     /// Looks at what would be started in a directory. Files that `known` has with the same stamp are not read again. Where the directory is
     /// the workspace because nothing else is configured, it is no part of what the server is: see [`anywhere`](Self::anywhere).
@@ -108,7 +128,32 @@ impl Identity {
         let command = std::iter::once(shown(program)).chain(args.iter().cloned()).collect();
         let digest = |value: &String| hex(&Sha256::digest(value.as_bytes()), 8);
         let environment = environment.iter().map(|(name, value)| (name.clone(), digest(value))).collect();
-        Ok(Self { command, directory: shown(directory), environment, files, url: None })
+        Ok(Self { command, arguments: String::new(), directory: shown(directory), environment, files, url: None })
+    }
+
+    /// The same with its arguments as the configuration writes them: the values of variables are in no record and in nothing that is shown.
+    /// Of what they are, a digest tells, but for secrets, which change while the server stays the same.
+    #[must_use]
+    pub fn as_written(mut self, args: &[String], secrets: &Redactor) -> Self {
+        let mut hasher = Sha256::new();
+        for word in self.command.iter().skip(1) {
+            hasher.update(secrets.redacted(word).as_bytes());
+            hasher.update([0]);
+        }
+        self.arguments = hex(&hasher.finalize(), 8);
+        self.command.truncate(1);
+        self.command.extend(args.iter().cloned());
+        self.without(secrets)
+    }
+
+    fn without(self, secrets: &Redactor) -> Self {
+        let text = |text: String| secrets.redacted(&text);
+        Self {
+            command: self.command.into_iter().map(text).collect(),
+            directory: text(self.directory),
+            files: self.files.into_iter().map(|(path, file)| (text(path), file)).collect(),
+            ..self
+        }
     }
 
     /// The same of a server that runs in whatever workspace there is. Files that its arguments name there are still told apart.
@@ -128,6 +173,7 @@ impl Identity {
         };
         Self {
             command: Vec::new(),
+            arguments: String::new(),
             directory: String::new(),
             environment: BTreeMap::new(),
             files: BTreeMap::new(),
@@ -146,6 +192,10 @@ impl Identity {
     pub fn differs(&self, now: &Self) -> Option<String> {
         if self.command != now.command {
             return Some(format!("its command is `{}` (before: `{}`)", now.shown(), self.shown()));
+        }
+        let are_known = !self.arguments.is_empty() && !now.arguments.is_empty();
+        if are_known && self.arguments != now.arguments {
+            return Some("the variables in its arguments have other values".to_owned());
         }
         if self.url != now.url {
             return Some(url_difference(self, now));
@@ -245,16 +295,28 @@ pub fn difference(trusted: Option<&Record>, now: &Record) -> Vec<String> {
 }
 
 /// The user's records.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct TrustStore {
     folder: PathBuf,
+    secrets: Redactor,
 }
 
 impl TrustStore {
     /// Records in this directory of the user, which need not be there yet.
     #[must_use]
-    pub const fn new(folder: PathBuf) -> Self {
-        Self { folder }
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder, secrets: Redactor::default() }
+    }
+
+    /// The same without these secrets: none stands in a record, nor in what is compared with one, declared or shown.
+    #[must_use]
+    pub fn without(mut self, secrets: Redactor) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    pub(crate) const fn secrets(&self) -> &Redactor {
+        &self.secrets
     }
 
     /// The record of a server: by its name, and the place whose configuration names it (empty for the user's own).
@@ -266,7 +328,8 @@ impl TrustStore {
             return None;
         }
         let record: Record = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-        (record.version == VERSION).then_some(record)
+        // It may have been made by who did not know them.
+        (record.version == VERSION).then(|| record.without(&self.secrets))
     }
 
     /// Keeps a record, in place of the one before.
@@ -274,7 +337,7 @@ impl TrustStore {
     /// # Errors
     /// When it cannot be written, or would be so long that it could not be read again.
     pub fn write(&self, place: &Path, server: &str, record: &Record) -> io::Result<()> {
-        let bytes = serde_json::to_vec(record).map_err(io::Error::other)?;
+        let bytes = serde_json::to_vec(&record.clone().without(&self.secrets)).map_err(io::Error::other)?;
         if bytes.len() as u64 > LIMIT_BYTES {
             return Err(io::Error::other(format!("its tools take more than {LIMIT_BYTES} bytes")));
         }

@@ -10,7 +10,9 @@ use agent_core::llm::{Delta, LlmError, LlmErrorFacts, LlmResponse, RateLimit, Ra
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
 use agent_core::picture::Picture;
 use agent_core::session::{self, SessionConfig};
-use agent_core::tool::{CallFacts, Door, Finding, HookVerdict, Inspection, Opening, Subject, ToolOutcome, Walls};
+use agent_core::tool::{
+    CallFacts, Door, Finding, HookVerdict, Inspection, Opening, Subject, ToolOutcome, ToolSpec, Walls,
+};
 use std::sync::Arc;
 
 /// Replaces known secrets in what the machines take and tell.
@@ -195,13 +197,13 @@ impl Redactor {
         self.text(&mut commitment.assertion.command);
     }
 
-    /// A system prompt is made of files that may hold anything. Models, tools and rules are the host's own words: a call needs them as they
-    /// are, and another rule would allow or deny something else.
+    /// A system prompt is made of files that may hold anything, and what describes a tool may be the words of a server. Models, the names
+    /// of tools and rules are the host's own: a call needs them as they are, and another rule would allow or deny something else.
     pub(crate) fn config(&self, config: &mut SessionConfig) {
         let SessionConfig {
             models: _,
             system,
-            tools: _,
+            tools,
             limits: _,
             retry: _,
             permissions: _,
@@ -215,6 +217,16 @@ impl Redactor {
         let mut text = system.to_string();
         self.text(&mut text);
         *system = text.into();
+        let clean = tools.iter().map(|tool| self.tool(tool));
+        *tools = clean.collect();
+    }
+
+    fn tool(&self, tool: &ToolSpec) -> ToolSpec {
+        let ToolSpec { name, description, input_schema } = tool;
+        let (mut description, mut schema) = (description.clone(), (**input_schema).clone());
+        self.shared(&mut description);
+        let input_schema = if self.0.schema(&mut schema) { Arc::new(schema) } else { input_schema.clone() };
+        ToolSpec { name: name.clone(), description, input_schema }
     }
 
     fn fact(&self, fact: &mut CallFacts) {

@@ -3,6 +3,7 @@
 //! ```text
 //! Redactor::new    secrets     -> the forms in which each may occur in a text
 //! text, json       a text      -> the same without them
+//! schema           a schema    -> the same without them, in texts, keys and numbers
 //! settled_bytes    a beginning -> how much of it is free of secrets whatever follows
 //! ```
 //!
@@ -180,25 +181,45 @@ impl Redactor {
             return;
         }
         if let Ok(mut value) = serde_json::from_str::<Value>(text)
-            && self.value(&mut value)
+            && self.value(&mut value, |_| false)
             && let Ok(clean) = serde_json::to_string(&value)
         {
             *text = clean;
         }
     }
 
-    /// Whether something was replaced in a value.
-    fn value(&self, value: &mut Value) -> bool {
+    /// Replaces every secret in a JSON Schema, or in what else describes a tool: in texts, keys and numbers. The names of JSON's types
+    /// stay, whatever is secret: without them it is no schema. Whether something was replaced.
+    pub fn schema(&self, schema: &mut Value) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        // As a whole it is looked through once; without an escape there is no other spelling.
+        let text = schema.to_string();
+        (self.finds(&text) || text.contains('\\')) && self.value(schema, |text| TYPES.contains(&text))
+    }
+
+    /// Whether something was replaced in a value, but for texts that stay as they are.
+    fn value(&self, value: &mut Value, stays: fn(&str) -> bool) -> bool {
         match value {
             Value::String(text) => {
-                let found = self.finds(text);
-                self.text(text);
+                let found = !stays(text) && self.finds(text);
+                if found {
+                    self.text(text);
+                }
+                found
+            }
+            Value::Number(number) => {
+                let found = self.finds(&number.to_string());
+                if found {
+                    *value = REDACTED.into();
+                }
                 found
             }
             Value::Array(list) => {
                 let mut found = false;
                 for item in list {
-                    found |= self.value(item);
+                    found |= self.value(item, stays);
                 }
                 found
             }
@@ -211,11 +232,11 @@ impl Redactor {
                         .collect();
                 }
                 for (_, item) in members.iter_mut() {
-                    found |= self.value(item);
+                    found |= self.value(item, stays);
                 }
                 found
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+            Value::Null | Value::Bool(_) => false,
         }
     }
 
@@ -317,6 +338,8 @@ fn in_url(secret: &str) -> String {
 pub const REDACTED: &str = "[redacted]";
 /// Shorter values are words such as `true`.
 pub const MIN_SECRET_BYTES: usize = 6;
+/// The types of JSON, as schemas name them.
+const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 /// What tools put where they cut a text.
 const CUT: char = '…';
 /// Shorter lines of a secret of several lines are found with the others only.

@@ -3,8 +3,10 @@
 
 use crate::config::file::{UserConfig, read_capped, user_config_path};
 use crate::config::project_programs::runs_the_project;
-use crate::screen::terminal::inline;
+use crate::config::server_rules;
+use crate::screen::terminal::{inline, shown_path};
 use agent_core::permission::Rule;
+use agent_mcp::ServerConfig;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
@@ -26,9 +28,12 @@ pub(crate) enum Reach {
 
 impl Reach {
     /// Where a rule means what was asked about. A rule about the tool as a whole and one about a program with whatever arguments mean the
-    /// same everywhere, unless the program runs what lies in the directory; files are named from the directory, and so are those in the
-    /// words of a command.
-    pub(crate) fn of(rule: &Rule) -> Self {
+    /// same everywhere, unless the program runs what lies in the directory, or the tool is of a server that the repository names; files are
+    /// named from the directory, and so are those in the words of a command.
+    pub(crate) fn of(rule: &Rule, servers: &[ServerConfig]) -> Self {
+        if server_rules::of_repository(rule, servers).is_some() {
+            return Self::Here;
+        }
         let text = rule.to_string();
         let Some((_, pattern)) = text.split_once('(') else { return Self::Everywhere };
         let pattern = pattern.strip_suffix(')').unwrap_or(pattern);
@@ -49,11 +54,11 @@ impl Reach {
 ///
 /// # Errors
 /// What was attempted and found. The file is then as it was.
-pub(crate) fn keep(rule: &Rule, directory: &Path) -> Result<Reach, String> {
+fn keep(rule: &Rule, directory: &Path, servers: &[ServerConfig]) -> Result<Reach, String> {
     let path = user_config_path().ok_or("there is no home directory; set AGENT_CONFIG_HOME")?;
     let failed = |error: String| format!("cannot save the rule in {}: {error}", path.display());
     let text = read_capped(&path).map_err(|error| failed(error.to_string()))?.unwrap_or_default();
-    let reach = Reach::of(rule);
+    let reach = Reach::of(rule, servers);
     let place = (reach == Reach::Here).then_some(directory);
     if let Some(text) = with_rule(&text, rule, place).map_err(failed)? {
         // A file that cannot be used keeps nothing.
@@ -67,11 +72,11 @@ pub(crate) fn keep(rule: &Rule, directory: &Path) -> Result<Reach, String> {
 ///
 /// # Errors
 /// Of the first that cannot be kept.
-pub(crate) fn keep_all(rules: &[Rule], directory: &Path) -> Result<Vec<String>, String> {
+pub(crate) fn keep_all(rules: &[Rule], directory: &Path, servers: &[ServerConfig]) -> Result<Vec<String>, String> {
     let kept = rules.iter().map(|rule| {
-        let place = match keep(rule, directory)? {
+        let place = match keep(rule, directory, servers)? {
             Reach::Everywhere => String::from("every directory"),
-            Reach::Here => directory.display().to_string(),
+            Reach::Here => shown_path(directory),
         };
         Ok(inline(&format!("saved in {}, for {place}: `{rule}`", self::place())))
     });
@@ -167,7 +172,7 @@ mod tests {
             ("edit_file", Reach::Everywhere),
             ("edit_file(src/a.rs)", Reach::Here),
         ] {
-            assert_eq!(Reach::of(&rule.parse().unwrap()), reach, "{rule}");
+            assert_eq!(Reach::of(&rule.parse().unwrap(), &[]), reach, "{rule}");
         }
     }
 

@@ -14,5 +14,6 @@ pub(crate) mod project_programs;
 pub(crate) mod providers;
 pub(crate) mod repository;
 pub(crate) mod rule_patterns;
+pub(crate) mod server_rules;
 pub(crate) mod settings;
 pub(crate) mod units;

@@ -15,7 +15,11 @@ pub(crate) struct ProjectConfig {
 impl UserConfig {
     /// The rules that allow something in this directory: those for every directory, and its own.
     pub(crate) fn allowed_in(&self, directory: &Path) -> Vec<Rule> {
-        let own = self.projects.get(directory).map(|project| project.allow.as_slice()).unwrap_or_default();
-        [&self.allow, own].concat()
+        [&self.allow, self.allowed_here(directory)].concat()
+    }
+
+    /// The rules that allow something in this directory alone.
+    pub(crate) fn allowed_here(&self, directory: &Path) -> &[Rule] {
+        self.projects.get(directory).map(|project| project.allow.as_slice()).unwrap_or_default()
     }
 }

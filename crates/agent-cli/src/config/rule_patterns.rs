@@ -2,6 +2,7 @@
 //! exist.
 
 use crate::config::file::UserConfig;
+use crate::config::server_rules;
 use crate::failure::Failure;
 use crate::screen::terminal::{inline, say};
 use agent_core::permission::{Permissions, Rule, RuleSource};
@@ -76,8 +77,16 @@ fn unknown(rule: &Rule, tool_names: &[String]) -> Option<String> {
         // A file may name servers that are configured elsewhere; what is typed for this session is for its servers.
         let is_here =
             |family: &String| name == family || name.strip_prefix(&**family).is_some_and(|end| end.starts_with("__"));
-        let is_known = rule.source() != RuleSource::CommandLine || tool_names.iter().any(is_here);
-        return (!is_known).then(|| "no MCP server is called so here; `agent mcp list` lists them".to_owned());
+        if tool_names.iter().any(is_here) {
+            return None;
+        }
+        let is_family = |name: &&String| name.strip_prefix("mcp__").is_some_and(|rest| !rest.contains("__"));
+        let families = tool_names.iter().filter(is_family);
+        if let Some(family) = server_rules::meant(name, families) {
+            return Some(format!("no MCP server is called so here; did you mean `{family}`?"));
+        }
+        let is_typed = rule.source() == RuleSource::CommandLine;
+        return is_typed.then(|| "no MCP server is called so here; `agent mcp list` lists them".to_owned());
     }
     let is_known = |name: &str| {
         *signal.spec().name == *name || tool_families().contains(&name) || tool_names.iter().any(|known| known == name)

@@ -7,6 +7,7 @@ use crate::config::places::Places;
 use crate::config::project::{self, working_directory};
 use crate::config::providers::ProviderChoice;
 use crate::config::repository::RepositoryConfig;
+use crate::config::server_rules;
 use crate::config::units::DurationMs;
 use crate::failure::Failure;
 use crate::hooks::formatters;
@@ -16,7 +17,7 @@ use crate::hooks::trust;
 use crate::mcp::files::{self, Found as Servers};
 use crate::model::effort::Wish;
 use crate::model::tape::Tape;
-use crate::screen::terminal::{inline, say};
+use crate::screen::terminal::{inline, say, shown_path};
 use crate::session::above::Above;
 use crate::session::own::{HEADLESS_FAILURES_IN_ROW, HEADLESS_MODEL_CALLS, HEADLESS_REPETITIONS, HEADLESS_TOOL_CALLS};
 use crate::skills::{self, Skill};
@@ -110,12 +111,11 @@ impl Settings {
         }
         let ground = Ground { directory: &directory, user: &user, has_sandbox: sandbox.is_some() };
         let hooks = hooks(&repository, &trust, ground, options)?;
-        let Servers { servers, held, .. } = servers(&trust)?;
+        let Servers { mut servers, held, .. } = servers(&trust)?;
         let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
         let above = repository.above.clone();
-        let permissions = permissions(options, &user, repository, &directory);
-        let skills = skills::with_users(trust.is_given.then_some(trust.skills));
-        skills.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
+        let permissions = permissions(options, &user, repository, &directory, &mut servers);
+        let skills = skills(trust);
         let tape = Tape::of(options)?;
         let meant = options.model.as_deref().map(|name| user.meant(name));
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
@@ -148,7 +148,7 @@ impl Settings {
             linked,
             auto_commit: !options.no_auto_commit && is_wanted(options.auto_commit, user.auto_commit),
             formatters,
-            skills: skills.skills,
+            skills,
             servers,
             held_servers: held,
             hooks,
@@ -218,6 +218,13 @@ fn servers(trust: &Trust) -> Result<Servers, Failure> {
     Ok(found)
 }
 
+/// The user's skills, and those of a trusted repository. What is none is told.
+fn skills(trust: Trust) -> Vec<Skill> {
+    let found = skills::with_users(trust.is_given.then_some(trust.skills));
+    found.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
+    found.skills
+}
+
 pub(crate) fn users_config() -> Result<UserConfig, Failure> {
     file::check_places()?;
     let Some(file) = file::user_config_path() else { return Ok(UserConfig::default()) };
@@ -249,19 +256,43 @@ pub(crate) fn repository_config(directory: &Path) -> Result<(RepositoryConfig, T
 }
 
 /// The user's rules and mode, and the flags; then what the repository adds, which cannot loosen them.
-fn permissions(options: &Options, user: &UserConfig, repository: RepositoryConfig, directory: &Path) -> Permissions {
+fn permissions(
+    options: &Options,
+    user: &UserConfig,
+    repository: RepositoryConfig,
+    directory: &Path,
+    servers: &mut [ServerConfig],
+) -> Permissions {
     let said = |rules: &[Rule], source| rules.iter().cloned().map(|rule| rule.said_by(source)).collect::<Vec<_>>();
     let both = |by_user: &[Rule], by_flag: &[Rule]| {
         [said(by_user, RuleSource::User), said(by_flag, RuleSource::CommandLine)].concat()
     };
     let permissions = Permissions {
         mode: users_mode(options, user),
-        allow: both(&user.allowed_in(directory), &options.allow),
+        allow: both(&allowed(user, directory, servers), &options.allow),
         deny: both(&user.deny, &options.deny),
         ..Permissions::default()
     };
     let modes = repository.modes.into_iter().fold(permissions, |all, mode| all.tightened(Some(mode), []));
-    modes.tightened(None, said(&repository.deny, RuleSource::Repository))
+    let mut permissions = modes.tightened(None, said(&repository.deny, RuleSource::Repository));
+    server_rules::settle(&mut permissions, servers);
+    permissions
+}
+
+/// What the user allows here. What is allowed in every directory is about no server of a repository, which is left out loudly.
+fn allowed(user: &UserConfig, directory: &Path, servers: &[ServerConfig]) -> Vec<Rule> {
+    let everywhere = user.allow.iter().filter(|rule| {
+        let server = server_rules::of_repository(rule, servers);
+        server.iter().for_each(|server| {
+            let (server, directory) = (inline(&server.name), shown_path(directory));
+            say(&format!(
+                "agent: ignored: the allow rule `{rule}` of every directory: `{server}` is a server of the repository here; to allow it, add \
+                 the rule to `[projects.\"{directory}\"]`"
+            ));
+        });
+        server.is_none()
+    });
+    everywhere.chain(user.allowed_here(directory)).cloned().collect()
 }
 
 /// What the user says of the permission mode.

@@ -2,9 +2,11 @@
 //! elsewhere.
 
 use crate::config::settings::Settings;
+use crate::model::secrets::redactor;
 use crate::walls::own_programs;
 use crate::walls::sandbox;
 use agent_core::ports::Command;
+use agent_core::redact::Redactor;
 use agent_exec::{Access, Doors, Policy, Sandbox, SearchPath};
 use agent_mcp::{Endpoint, Identity, Launched, Launcher, Program, Reach, ServerConfig, WorkspaceAccess};
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ pub(crate) struct InSandbox {
     programs: SearchPath,
     /// What commands run in; where they run in none, servers do not either.
     commands: Option<Sandbox>,
+    /// What is in no record of a server.
+    secrets: Redactor,
 }
 
 impl InSandbox {
@@ -24,6 +28,7 @@ impl InSandbox {
             directory: settings.directory.clone(),
             programs: settings.programs.clone(),
             commands: settings.sandbox.clone(),
+            secrets: redactor(),
         }
     }
 
@@ -66,6 +71,11 @@ impl Launcher for InSandbox {
                 let (program, directory) = self.look(&launch)?;
                 let identity = Identity::of(&program, &launch.args, &directory, &launch.env, known)
                     .map_err(|error| format!("cannot read its program {}: {error}", program.to_string_lossy()))?;
+                let written = match &config.reach {
+                    Reach::Program(program) => program.args.as_slice(),
+                    Reach::Url(_) => &[],
+                };
+                let identity = identity.as_written(written, &self.secrets);
                 Ok(if launch.cwd.is_some() { identity } else { identity.anywhere() })
             }
             Reach::Url(endpoint) => Ok(Identity::of_url(&endpoint)),

@@ -7,11 +7,12 @@ mod secrets;
 pub(crate) mod session;
 
 use crate::config::file::state_home;
+use crate::model::secrets::redactor;
 use agent_mcp::TrustStore;
 
 pub(crate) use secrets::of_servers;
 
-/// Where it is kept what was trusted of servers.
+/// Where it is kept what was trusted of servers, without the secrets that are known by now.
 pub(crate) fn store() -> Option<TrustStore> {
-    state_home().map(|home| TrustStore::new(home.join("mcp")))
+    state_home().map(|home| TrustStore::new(home.join("mcp")).without(redactor()))
 }

@@ -12,7 +12,11 @@ fn of_server(server: &ServerConfig) -> Vec<String> {
     // One that cannot be started has what stands in the file.
     let launched = server.launch(&|name| std::env::var(name).ok());
     match launched.as_ref().unwrap_or(&server.reach) {
-        Reach::Program(program) => secrets::of_given(program.env.clone()),
+        Reach::Program(program) => {
+            let mut found = secrets::of_given(program.env.clone());
+            found.extend(secrets::of_arguments(&program.args));
+            found
+        }
         Reach::Url(endpoint) => {
             let mut found = secrets::of_headers(&endpoint.headers);
             found.extend(secrets::of_url(&endpoint.url));

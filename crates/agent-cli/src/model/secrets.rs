@@ -38,13 +38,16 @@ pub(crate) fn of_headers<'a>(headers: impl IntoIterator<Item = (&'a String, &'a 
     let mut found = Vec::new();
     for (name, value) in headers {
         let last = value.rsplit(' ').next().unwrap_or_default();
-        let is_named = names_a_secret(&name.replace('-', "_")) || name.eq_ignore_ascii_case("authorization");
-        if is_named || looks_made(value) {
+        if is_of_a_secret(name) || looks_made(value) {
             found.extend([value.clone(), last.to_owned()]);
         }
     }
     found.retain(|value| value.len() >= MIN_SECRET_BYTES);
     found
+}
+
+fn is_of_a_secret(header: &str) -> bool {
+    names_a_secret(&header.replace('-', "_")) || header.eq_ignore_ascii_case("authorization")
 }
 
 /// What is secret in the environment that a program is given: what this process's own would hold, and what looks like a key whatever its
@@ -53,6 +56,26 @@ pub(crate) fn of_given(variables: impl IntoIterator<Item = (String, String)>) ->
     let variables: Vec<(String, String)> = variables.into_iter().collect();
     let mut found = of_variables(&variables);
     found.extend(variables.into_iter().map(|(_, value)| value).filter(|value| looks_like_a_key(value)));
+    found
+}
+
+/// What is secret in the arguments that a program is given: what looks like a key, what stands behind an option whose name says so
+/// (`--token=…`, `--token …`), headers, and what is secret in URLs.
+pub(crate) fn of_arguments(arguments: &[String]) -> Vec<String> {
+    let (mut found, mut before) = (Vec::new(), None);
+    for argument in arguments {
+        let (name, value) = match argument.split_once('=') {
+            Some((name, value)) if !name.contains(['/', ' ', ':']) => (Some(name), value),
+            _ => (before, argument.as_str()),
+        };
+        let name = name.unwrap_or_default().trim_start_matches('-').replace('-', "_");
+        found.extend(of_given([(name, value.to_owned())]));
+        if let Some((name, value)) = value.split_once(':').filter(|(name, _)| is_of_a_secret(name)) {
+            found.extend(of_headers([(&name.to_owned(), &value.trim().to_owned())]));
+        }
+        found.extend(of_parameters(value));
+        before = argument.starts_with('-').then_some(argument.as_str());
+    }
     found
 }
 
@@ -230,6 +253,32 @@ mod tests {
             ("DATABASE", "team-notes-2025-archive-1"),
         ] {
             assert_eq!(found(name, value), [""; 0], "{name}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_secret_by_their_options_or_their_look() {
+        let found = |arguments: &[&str]| of_arguments(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>());
+        for (arguments, secret) in [
+            (&["--token=Correct-horse-7"][..], "Correct-horse-7"),
+            (&["--api-key", "Correct-horse-7"], "Correct-horse-7"),
+            (&["TOKEN=Correct-horse-7"], "Correct-horse-7"),
+            (&["-k", "sk-SECRETKEY-abcdef0123456789"], "sk-SECRETKEY-abcdef0123456789"),
+            (&["--header", "Authorization: Bearer Correct-horse-7"], "Correct-horse-7"),
+            (&["--header=X-Key:Correct-horse-7"], "Correct-horse-7"),
+            (&["postgres://me:hunter2secret@host/db"], "hunter2secret"),
+            (&["--url=https://host/mcp?key=Correct-horse-7"], "Correct-horse-7"),
+        ] {
+            assert!(found(arguments).iter().any(|found| found == secret), "{arguments:?}");
+        }
+        let plain: [&[&str]; 4] = [
+            &["-y", "@modelcontextprotocol/server-filesystem@2025.1.1", "/srv/Data/2025/notes"],
+            &["--key-file", "~/.ssh/id_ed25519", "--mode=production", "--port", "8080"],
+            &["https://host/mcp?profile=search", "C:\\Data-2025", "node:20-Alpine"],
+            &["--token", "--verbose"],
+        ];
+        for arguments in plain {
+            assert_eq!(found(arguments), [""; 0], "{arguments:?}");
         }
     }
 

@@ -5,7 +5,7 @@ use crate::hooks::ChildHooks;
 use crate::model::provider::Chosen;
 use crate::session::above::Above;
 use crate::session::instructions_below::reporting;
-use crate::skills::{Skill, activate_skill};
+use crate::skills::{ForModel, Skill, activate_skill};
 use agent_core::agent::Birth;
 use agent_core::journal::Rebuilt;
 use agent_core::ports::{Approver, Hook, LlmProvider, Tool};
@@ -45,6 +45,7 @@ impl Shared {
     /// Of a session.
     pub(crate) fn of(
         settings: &Settings,
+        skills: &[Skill],
         chosen: &Chosen,
         workspace: &Arc<Workspace>,
         processes: &Processes,
@@ -57,7 +58,7 @@ impl Shared {
             provider: chosen.provider.clone(),
             approver,
             hooks,
-            skills: settings.skills.clone(),
+            skills: skills.to_vec(),
             above: settings.above.clone(),
             secrets: chosen.secrets.clone(),
             directory: settings.directory.clone(),
@@ -68,7 +69,8 @@ impl Shared {
     fn builder(&self, birth: &Birth) -> Builder {
         let mut tools = standard_tools(&self.workspace, self.processes.clone());
         tools = reporting(tools, &self.workspace, &birth.config.permissions, &self.above);
-        tools.extend(activate_skill(&self.skills));
+        let for_model = ForModel::new(&self.workspace, &birth.config.permissions, &self.above);
+        tools.extend(activate_skill(&for_model.skills(&self.skills, |_| {}), for_model));
         tools.extend(agent_tools());
         let has = |tool: &Arc<dyn Tool>| birth.config.tools.iter().any(|spec| spec.name == tool.spec().name);
         tools.retain(has);

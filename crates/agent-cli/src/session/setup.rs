@@ -23,7 +23,7 @@ use crate::session::limits::{self, Raise};
 use crate::session::own;
 use crate::session::parts::{formatters, hooks_config, users_hooks, workspace};
 use crate::session::pictured::Attaching;
-use crate::skills::{activate_skill, catalogue};
+use crate::skills::{ForModel, Skill, activate_skill, catalogue};
 use crate::walls::own_git::OwnGit;
 use crate::walls::own_programs;
 use agent_core::budget::{Ledger, LimitReached};
@@ -68,6 +68,8 @@ pub(crate) struct Opened {
     pub(crate) attaching: Attaching,
     /// The servers whose tools it has, where there are any.
     pub(crate) mcp: Option<Mcp>,
+    /// Its skills: those of the settings, but for what deny rules keep from the model.
+    pub(crate) skills: Vec<Skill>,
     /// Where other programs reach its agents.
     pub(crate) doorway: Doorway,
 }
@@ -133,7 +135,8 @@ pub(crate) fn open(
             return Err(failure);
         }
     };
-    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp } = made;
+    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp, skills } =
+        made;
     (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
     let kept = existing.map_or_else(|| Kept::new(settings, options), Ok)?;
     let config = builder.effective_config();
@@ -173,6 +176,7 @@ pub(crate) fn open(
         background,
         attaching,
         mcp,
+        skills,
         doorway: Doorway(store.filter(|_| has_agents)),
     })
 }
@@ -259,6 +263,7 @@ struct Made {
     workspace: Arc<Workspace>,
     shared: Shared,
     mcp: Option<Mcp>,
+    skills: Vec<Skill>,
 }
 
 fn make(
@@ -279,7 +284,9 @@ fn make(
     };
     let (tools, background) = standard_tools_seen(&workspace, processes.clone());
     let mut tools = reporting(tools, &workspace, &permissions, &settings.above);
-    tools.extend(activate_skill(&settings.skills));
+    let for_model = ForModel::new(&workspace, &permissions, &settings.above);
+    let skills = for_model.skills(&settings.skills, |told| say(&format!("agent: {}", inline(told))));
+    tools.extend(activate_skill(&skills, for_model));
     tools.extend(with_signal.then(signal_tool));
     if settings.agents.is_some() {
         tools.extend(agent_tools());
@@ -290,7 +297,7 @@ fn make(
     let (prompt, instructions) = system_prompt(options, settings, &permissions, &workspace, approver.is_some());
     let config = SessionConfig {
         hooks: Hooks::points(&users, settings.auto_commit),
-        system: Arc::from(prompt + &catalogue(&settings.skills)),
+        system: Arc::from(prompt + &catalogue(&skills)),
         instructions,
         limits: settings.limits,
         agents: settings.agents,
@@ -315,7 +322,7 @@ fn make(
         say(&format!("agent: {unknown}, which is not a tool; the tools are {}", tool_names.join(", ")));
     }
     let hooks_below = ChildHooks { users: users.clone(), repository: repository.clone() };
-    let shared = Shared::of(settings, &chosen, &workspace, &processes, approver.clone(), hooks_below);
+    let shared = Shared::of(settings, &skills, &chosen, &workspace, &processes, approver.clone(), hooks_below);
     let provider: Arc<dyn LlmProvider> = match &mcp {
         Some(mcp) => Arc::new(Awaiting::new(chosen.provider, mcp.servers.clone())),
         None => chosen.provider,
@@ -323,7 +330,7 @@ fn make(
     let builder = Builder::new(config).provider(provider).tools(tools).hook(Arc::new(hooks));
     let builder = chosen.secrets.into_iter().fold(builder, |builder, secret| builder.secret(secret));
     let builder = approver.into_iter().fold(builder, Builder::approver);
-    Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp })
+    Ok(Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp, skills })
 }
 
 /// What says where the work stands, and how it is to be done, is not left to the model that summarises.

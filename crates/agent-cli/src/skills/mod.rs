@@ -3,6 +3,7 @@
 //! The prompt lists names and descriptions; the tool `activate_skill` gives the text. A skill is text: nothing of it runs by itself, and it
 //! widens no permission. A repository's skills are listed only where the repository is trusted, with the text that was shown.
 
+mod for_model;
 mod head;
 mod tool;
 
@@ -17,6 +18,7 @@ use std::fs::{self, DirEntry, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(crate) use for_model::ForModel;
 pub(crate) use tool::activate_skill;
 
 /// A skill that can be used.

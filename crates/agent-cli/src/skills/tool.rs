@@ -1,7 +1,9 @@
 //! `activate_skill`: gives the model the text of a skill, or a file of it.
 
-use super::Skill;
+use super::{ForModel, Skill};
 use crate::config::beneath::read_beneath;
+use crate::screen::counted::counted;
+use crate::screen::terminal::shown_path;
 use agent_core::conversation::{Arguments, ToolCall};
 use agent_core::ports::{Tool, ToolContext};
 use agent_core::tool::{Effect, Inspection, Subject, ToolOutcome, ToolSpec};
@@ -11,8 +13,8 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The tool, where there are skills.
-pub(crate) fn activate_skill(skills: &[Skill]) -> Option<Arc<dyn Tool>> {
+/// The tool, where there are skills. Of their files it names and gives what is for the model.
+pub(crate) fn activate_skill(skills: &[Skill], for_model: ForModel) -> Option<Arc<dyn Tool>> {
     let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
     if names.is_empty() {
         return None;
@@ -34,12 +36,13 @@ pub(crate) fn activate_skill(skills: &[Skill]) -> Option<Arc<dyn Tool>> {
         description: Arc::from(DESCRIPTION),
         input_schema: Arc::new(schema),
     };
-    Some(Arc::new(ActivateSkill { spec, skills: skills.to_vec() }))
+    Some(Arc::new(ActivateSkill { spec, skills: skills.to_vec(), for_model }))
 }
 
 struct ActivateSkill {
     spec: ToolSpec,
     skills: Vec<Skill>,
+    for_model: ForModel,
 }
 
 #[derive(Deserialize)]
@@ -73,23 +76,23 @@ impl Tool for ActivateSkill {
 
     async fn run(&self, call: &ToolCall, _context: &ToolContext) -> ToolOutcome {
         let told = self.wanted(&call.arguments).and_then(|(skill, file)| match file {
-            Some(file) => file_of(skill, &file),
-            None => Ok(activated(skill)),
+            Some(file) => file_of(skill, &file, &self.for_model),
+            None => Ok(activated(skill, &self.for_model)),
         });
         told.map_or_else(ToolOutcome::failed, ToolOutcome::ok)
     }
 }
 
-fn activated(skill: &Skill) -> String {
+fn activated(skill: &Skill, for_model: &ForModel) -> String {
     let mut text = format!("<skill_content name=\"{}\">\n{}\n\n", skill.name, skill.body);
     text.push_str(&format!(
         "The skill's folder is {}. Paths in the skill are relative to it.\n",
-        skill.folder().display()
+        shown_path(skill.folder())
     ));
     if let Some(tools) = &skill.allowed_tools {
         text.push_str(&format!("Its author suggests these tools: {tools}. That allows nothing.\n"));
     }
-    let (files, by) = (files(skill.folder()), if skill.is_of_project { "`read_file`" } else { "`file`" });
+    let (files, by) = (files(skill.folder(), for_model), if skill.is_of_project { "`read_file`" } else { "`file`" });
     if !files.is_empty() {
         text.push_str(&format!("Its files, which {by} reads:\n{}\n", files.join("\n")));
     }
@@ -97,9 +100,9 @@ fn activated(skill: &Skill) -> String {
     text
 }
 
-/// The files of a skill besides its instructions, relative to its folder.
-fn files(folder: &Path) -> Vec<String> {
-    let mut found = Vec::new();
+/// The files of a skill besides its instructions, relative to its folder, but for those that deny rules keep from the model.
+fn files(folder: &Path, for_model: &ForModel) -> Vec<String> {
+    let (mut found, mut kept) = (Vec::new(), 0_u32);
     let walk = ignore::WalkBuilder::new(folder)
         .standard_filters(false)
         .max_depth(Some(MAX_DEPTH))
@@ -114,18 +117,28 @@ fn files(folder: &Path) -> Vec<String> {
             found.push(String::from("…"));
             break;
         }
-        found.push(format!("- {}", path.display()));
+        if for_model.kept(entry.path()).is_some() {
+            kept += 1;
+            continue;
+        }
+        found.push(format!("- {}", shown_path(path)));
+    }
+    if kept > 0 {
+        found.push(format!("[{} left out, which a deny rule keeps from you]", counted(kept, "file")));
     }
     found
 }
 
 /// A file in the folder of a skill of the user's, opened once and on a way without links. What is the project's is read by `read_file`, for
 /// which the rules about files hold.
-fn file_of(skill: &Skill, file: &str) -> Result<String, String> {
+fn file_of(skill: &Skill, file: &str, for_model: &ForModel) -> Result<String, String> {
     let failed = |why: &str| format!("cannot read `{file}` of the skill `{}`: {why}", skill.name);
     if skill.is_of_project {
         let path = skill.folder().join(file);
-        return Err(failed(&format!("it is a file of the project, which `read_file` reads: {}", path.display())));
+        return Err(failed(&format!("it is a file of the project, which `read_file` reads: {}", shown_path(&path))));
+    }
+    if let Some(why) = for_model.kept(&skill.folder().join(file)) {
+        return Err(failed(&why));
     }
     let read = read_beneath(skill.folder(), Path::new(file), super::MAX_BYTES);
     let read = read.map_err(|error| failed(&error.to_string()))?;

@@ -35,6 +35,8 @@ mod limits_of_the_system;
 mod lint;
 mod mcp;
 mod mcp_of_others;
+mod mcp_rules;
+mod mcp_secrets;
 mod odd_servers;
 mod output;
 mod own_directories;

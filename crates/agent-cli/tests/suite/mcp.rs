@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use std::fs;
 
 /// A place where servers may note what they are called with.
-struct Place(Scratch);
+pub(crate) struct Place(pub(crate) Scratch);
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let scratch = Scratch::repository_in("/var/tmp");
         fs::create_dir(scratch.path("notes")).unwrap();
         Self(scratch)
     }
 
     /// The entry of a server that does what the words say.
-    fn entry(&self, words: &str, more: &Value) -> Value {
+    pub(crate) fn entry(&self, words: &str, more: &Value) -> Value {
         let mut entry = json!({
             "command": std::env::current_exe().unwrap(),
             "env": { MCP_SERVER: words, MCP_CALLS: self.0.path("notes/calls") },
@@ -27,7 +27,7 @@ impl Place {
         entry
     }
 
-    fn configure(&self, words: &str, more: &Value) {
+    pub(crate) fn configure(&self, words: &str, more: &Value) {
         let file = json!({ "mcpServers": { "s": self.entry(words, more) } });
         fs::write(self.0.path("config/mcp.json"), file.to_string()).unwrap();
     }
@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-const ALLOWED: &[&str] = &["--allow", "mcp__s"];
+pub(crate) const ALLOWED: &[&str] = &["--allow", "mcp__s"];
 
 #[test]
 fn a_server_is_added_called_and_removed() {
@@ -419,7 +419,7 @@ fn what_a_server_repeats_of_its_secrets_is_taken_out() {
 }
 
 /// The text of all files in a folder and below it.
-fn all_files(folder: &std::path::Path) -> String {
+pub(crate) fn all_files(folder: &std::path::Path) -> String {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries
         .map(|path| match path.is_dir() {

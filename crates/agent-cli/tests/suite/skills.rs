@@ -86,3 +86,60 @@ fn a_skill_of_the_users_is_a_command_at_the_prompt() {
     assert!(sent.contains("Write it down.") && sent.contains("about pears"), "{sent}");
     assert!(system(&model).contains("- notes: Takes notes."));
 }
+
+/// Deny rules about files hold for what skills give and name, by whichever way they reach the model.
+#[test]
+fn what_deny_rules_keep_from_the_model_is_in_no_skill() {
+    let scratch = Scratch::repository_in("/var/tmp");
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: About {name}.\n---\nText of {name}.\n");
+    for name in ["open", "closed"] {
+        scratch.write(&format!(".agent/skills/{name}/SKILL.md"), &skill(name));
+    }
+    for file in ["ref/kept.md", "ref/a\nrow.md", "other/shown.md"] {
+        scratch.write(&format!(".agent/skills/open/{file}"), "x");
+    }
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    let seen = |flags: &[&str]| {
+        let steps = ["open", "closed"].map(|name| Step::call("activate_skill", json!({"name": name})));
+        let model = Model::script(steps.into_iter().chain([Step::text("Done.")]));
+        let ended = scratch.run(&model, &[&["-p", "x"], flags].concat());
+        ended.assert_code(0);
+        (model.last_body().to_string(), ended.err)
+    };
+    let closed = "read(.agent/skills/closed/**)";
+    let kept = "read(.agent/skills/open/ref/kept.md)";
+    let (all, _) = seen(&[]);
+    for part in ["About closed.", "Text of closed.", "- ref/kept.md", "- ref/a\\\\nrow.md", "- other/shown.md"] {
+        assert!(all.contains(part), "the control: {part}: {all}");
+    }
+    assert!(!all.contains("file left out"), "{all}");
+    let (part, err) = seen(&["--deny", closed, "--deny", kept]);
+    for gone in ["About closed.", "Text of closed.", "kept.md"] {
+        assert!(!part.contains(gone), "{gone}: {part}");
+    }
+    for there in ["About open.", "Text of open.", "- other/shown.md", "[1 file left out", "there is no skill `closed`"]
+    {
+        assert!(part.contains(there), "{there}: {part}");
+    }
+    assert!(err.contains("the skill `closed` is left out"), "{err}");
+    let (none, _) = seen(&["--deny", "read(.agent/**)"]);
+    assert!(!none.contains("About open.") && !none.contains("Text of open."), "{none}");
+    // From a repository, too, in a folder above the working directory.
+    scratch.write(".agent/config.toml", &format!("deny = [\"{closed}\"]\n"));
+    scratch.ended(&["trust", "--yes"]).assert_code(0);
+    scratch.write("below/file", "");
+    let below = scratch.work("below").to_str().unwrap().to_owned();
+    let (part, _) = seen(&["-C", &below]);
+    assert!(
+        part.contains("Text of open.") && !part.contains("About closed.") && !part.contains("Text of closed."),
+        "{part}"
+    );
+    // As a command at the prompt.
+    let model = Model::always(Step::text("To all."));
+    let mut running = Running::start(scratch.agent(&[]).args(model.flags(Wire::Anthropic)));
+    running.write("/skill:closed now\n/skill:open now\n");
+    running.close_stdin();
+    running.end();
+    let sent: String = model.requests().iter().map(|request| request.body.to_string()).collect();
+    assert!(sent.contains("Text of open.") && !sent.contains("Text of closed."), "{sent}");
+}

@@ -157,7 +157,7 @@ impl Driver {
             }
             Input::Came(run, ready) => {
                 if run == self.server.run() {
-                    self.tools = recorded(ready.tools);
+                    self.tools = recorded(ready.tools, self.needs.store.secrets());
                     self.talking = Some(ready.talking);
                     self.status.send_modify(|status| status.peer = ready.peer);
                 }
@@ -165,7 +165,7 @@ impl Driver {
             }
             Input::Listed(run, tools) => {
                 if run == self.server.run() {
-                    self.tools = recorded(tools);
+                    self.tools = recorded(tools, self.needs.store.secrets());
                 }
                 self.step(Event::Listed { run });
             }

@@ -9,7 +9,8 @@ use crate::text::plain;
 use crate::tool::McpTool;
 use crate::trust::{Record, ToolRecord};
 use agent_core::ports::Tool;
-use std::collections::BTreeMap;
+use agent_core::redact::{REDACTED, Redactor};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Driver {
@@ -28,6 +29,7 @@ impl Driver {
         let known = self.needs.known.as_ref().map(|record| record.tools.clone()).unwrap_or_default();
         let mut new = self.declared(&known);
         new.extend(self.needs.shelf.searching());
+        self.tell_unknown(&known);
         let withheld = self.withheld(&known);
         self.status.send_modify(|status| status.withheld.clone_from(&withheld));
         if !new.is_empty() {
@@ -41,6 +43,24 @@ impl Driver {
                 "{} withheld: {}; `agent mcp review {name}` shows what changed",
                 counted(changed.len()),
                 changed.join(", ")
+            ));
+        }
+    }
+
+    /// Says once which tools rules name that the server does not have.
+    fn tell_unknown(&mut self, known: &BTreeMap<String, ToolRecord>) {
+        let mut named = std::mem::take(&mut self.needs.config.named_tools);
+        if named.is_empty() {
+            return;
+        }
+        let config = &self.needs.config;
+        let names = self.tools.keys().chain(known.keys()).filter_map(|remote| tool_name(&config.family, remote));
+        let names: BTreeSet<String> = names.collect();
+        named.retain(|name| !names.contains(name));
+        if !named.is_empty() {
+            let (named, server) = (named.join(", "), &config.name);
+            self.say(&format!(
+                "has no tool that is called {named}, as a rule says; `agent mcp test {server}` lists its tools"
             ));
         }
     }
@@ -69,6 +89,7 @@ impl Driver {
         }
         let named: Vec<(String, &String, &ToolRecord)> = known
             .iter()
+            .filter(|(remote, _)| !holds_a_secret(remote))
             .filter_map(|(remote, record)| Some((tool_name(&config.family, remote)?, remote, record)))
             .collect();
         let mut new: Vec<Arc<dyn Tool>> = Vec::new();
@@ -96,6 +117,7 @@ impl Driver {
         let name = |remote: &String| tool_name(&config.family, remote);
         let why = |remote: &String| match (known.get(remote), self.tools.get(remote)) {
             (_, None) => Some("the server does not offer it any more".to_owned()),
+            (_, Some(_)) if holds_a_secret(remote) => Some("a secret stands in its name".to_owned()),
             (None, Some(_)) => Some(format!("it is new since the server was trusted; {REVIEW}")),
             (Some(was), Some(is)) if was != is => Some(format!("it changed since it was trusted; {REVIEW}")),
             (Some(record), Some(_)) => match name(remote) {
@@ -116,13 +138,18 @@ impl Driver {
     }
 }
 
-/// Tools as they are recorded.
-pub(crate) fn recorded(tools: Vec<Described>) -> BTreeMap<String, ToolRecord> {
+/// Tools as they are recorded, compared and declared: without secrets, which a server may have put into what it says of itself.
+pub(crate) fn recorded(tools: Vec<Described>, secrets: &Redactor) -> BTreeMap<String, ToolRecord> {
     let record = |tool: Described| {
         let Described { name, description, schema, annotations } = tool;
-        (name, ToolRecord { description, schema, annotations })
+        (secrets.redacted(&name), ToolRecord { description, schema, annotations }.without(secrets))
     };
     tools.into_iter().map(record).collect()
+}
+
+/// Whether a name was recorded without a secret in it: by what is left no tool is called.
+fn holds_a_secret(remote: &str) -> bool {
+    remote.contains(REDACTED)
 }
 
 fn counted(tools: usize) -> String {

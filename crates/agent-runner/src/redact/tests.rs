@@ -91,7 +91,8 @@ fn response() -> LlmResponse {
 fn config() -> SessionConfig {
     let model =
         ModelConfig { id: "m".into(), max_output_tokens: 1, context_window_tokens: None, price: None, effort: None };
-    let tool = ToolSpec { name: "t".into(), description: "d".into(), input_schema: json!({}).into() };
+    let schema = json!({"type": "object", "properties": {"p": {"description": text(), "enum": [text()]}}});
+    let tool = ToolSpec { name: "t".into(), description: text().into(), input_schema: schema.into() };
     SessionConfig { system: text().into(), tools: [tool].into(), ..SessionConfig::new(model) }
 }
 
@@ -203,7 +204,7 @@ fn a_secret_in_any_text_of_an_event_is_taken_out() {
     // The core's own numbers of calls, and what a host configured.
     let is_left = |place: &str| {
         place.ends_with("/call")
-            || ["models", "tools", "permissions"]
+            || ["models", "tools/0/name", "permissions"]
                 .iter()
                 .any(|part| place.starts_with(&format!("/Reconfigured/config/{part}")))
     };
@@ -225,4 +226,23 @@ fn a_secret_in_any_text_about_commitments_is_taken_out() {
         assert!(checked(&event, |_| false, clean) > 0, "nothing of {} was looked at", event.name());
         assert_eq!(clean(event.clone()), event, "the control");
     }
+}
+
+/// What a server says of its tools enters the head of every request.
+#[test]
+fn a_secret_in_what_describes_a_tool_is_taken_out() {
+    let redactor = Redactor::new(&[SECRET.to_owned(), "string".to_owned()]);
+    let mut config = config();
+    let schema =
+        json!({"type": "object", "properties": {SECRET: {"type": ["string", "null"], "const": format!("a{SECRET}")}}});
+    let clean =
+        json!({"type": "object", "properties": {"[redacted]": {"type": ["string", "null"], "const": "a[redacted]"}}});
+    let spec = |description: &str, schema: Value| ToolSpec {
+        name: "t".into(),
+        description: description.into(),
+        input_schema: schema.into(),
+    };
+    config.tools = [spec(&format!("uses {SECRET}"), schema), spec("plain", json!({"type": "object"}))].into();
+    redactor.config(&mut config);
+    assert_eq!(*config.tools, [spec("uses [redacted]", clean), spec("plain", json!({"type": "object"}))]);
 }

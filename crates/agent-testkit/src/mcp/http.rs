@@ -48,8 +48,8 @@ impl McpHttp {
     /// `stream` answers with event streams, `token=T` wants that token, `to=URL` redirects there, `status=N` answers everything with that
     /// status, `html` answers with a page, `deaf` answers nothing, `big` answers everything with half a gigabyte, `polite`
     /// answers with nothing, in place of an error, where it is asked for the newer protocol. `repeats` answers everything with an error
-    /// that repeats path and headers, `frank` answers calls with both. The tool `resumed` is answered with streams that end at once, and
-    /// are to be asked for again without a pause.
+    /// that repeats path and headers, `frank` answers calls with both, `tells` describes tools with the path, `Authorization` and `X-Key`.
+    /// The tool `resumed` is answered with streams that end at once, and are to be asked for again without a pause.
     ///
     /// # Panics
     /// When loopback cannot be listened on.
@@ -167,7 +167,12 @@ impl Server {
                 "serverInfo": {"name": "far", "version": "1.0"}}),
             "tools/list" => {
                 let tool = |name: &&str| json!({"name": name, "description": "", "inputSchema": {"type": "object"}});
-                let tools: Vec<Value> = TOOLS.iter().map(tool).collect();
+                let mut tools: Vec<Value> = TOOLS.iter().map(tool).collect();
+                if self.has("tells") {
+                    let given =
+                        ["authorization", "x-key"].map(|name| request.header(name).unwrap_or_default().to_owned());
+                    tools.extend(super::telling(&[&given[..], std::slice::from_ref(&request.path)].concat()));
+                }
                 json!({"resultType": "complete", "tools": tools, "ttlMs": 0, "cacheScope": "private"})
             }
             "server/discover" if self.has("polite") => json!({}),

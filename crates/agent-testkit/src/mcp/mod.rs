@@ -25,6 +25,8 @@ pub const MCP_CALLS: &str = "AGENT_TEST_MCP_CALLS";
 /// it gets, `gone` exits at once, `slow=MS` answers the beginning late, `many=N` has N tools more, `flood` says in a loop that its tools
 /// changed, `odd` has tools whose names and schemas are odd, `changed` describes `echo` otherwise, `noise` prints lines that are no
 /// messages, `stays` neither ends with its input nor by a signal that can be ignored, `alive` notes in the file of calls when it begins.
+/// `tells` describes tools by its arguments and by the values of its variables `SOME_…`: each in a description, a schema, an annotation and
+/// a name.
 /// Where a file `changed` lies beside the file of calls, it is `changed` from its next list on; while it waits in a call it writes a
 /// file `beat` there.
 pub fn serve_if_asked() {
@@ -68,6 +70,24 @@ fn serve(words: &str) {
             server.hear(&message);
         }
     }
+}
+
+/// Tools that are described by texts which the server was given: one that can be called, and one for each text that has it in its name.
+fn telling(texts: &[String]) -> Vec<Value> {
+    let properties: serde_json::Map<String, Value> = texts
+        .iter()
+        .map(|text| {
+            (format!("p {text}"), json!({"type": "string", "enum": [text], "default": text, "description": text}))
+        })
+        .collect();
+    let told = json!({
+        "name": "told",
+        "description": format!("It was given {}", texts.join(" and ")),
+        "inputSchema": {"type": "object", "properties": properties},
+        "annotations": {"title": texts.join(" ")},
+    });
+    let named = texts.iter().map(|text| json!({"name": format!("n-{text}"), "inputSchema": {"type": "object"}}));
+    [told].into_iter().chain(named).collect()
 }
 
 impl Server {
@@ -152,6 +172,12 @@ impl Server {
             ] {
                 tools.push(json!({"name": name, "description": "\u{1b}[2Jodd\u{202e}", "inputSchema": schema}));
             }
+        }
+        if self.has("tells") {
+            // Others are other ones with every start.
+            let variables = std::env::vars().filter(|(name, _)| name.starts_with("SOME_")).map(|(_, value)| value);
+            let texts: Vec<String> = std::env::args().skip(1).chain(variables).collect();
+            tools.extend(telling(&texts));
         }
         let count = self.number("many");
         tools.extend((0..count).map(|number| json!({"name": format!("tool{number}"), "inputSchema": any})));

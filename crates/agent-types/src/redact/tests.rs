@@ -240,6 +240,26 @@ fn json_is_read_for_it() {
 }
 
 #[test]
+fn a_schema_is_read_in_texts_keys_and_numbers_and_stays_a_schema() {
+    let redactor = Redactor::new(["sk-123456", "987654321", "object"]);
+    let schema = |text: &str| {
+        let mut schema: Value = serde_json::from_str(text).unwrap();
+        (redactor.schema(&mut schema), schema.to_string())
+    };
+    for (given, left) in [
+        (r#"{"type":"object","x":["sk-123456"]}"#, r#"{"type":"object","x":["[redacted]"]}"#),
+        (r#"{"a \u0073k-123456":{"sk-123456":1}}"#, r#"{"a [redacted]":{"[redacted]":1}}"#),
+        (r#"{"maximum":987654321}"#, r#"{"maximum":"[redacted]"}"#),
+        (r#""an object""#, r#""an [redacted]""#),
+    ] {
+        assert_eq!(schema(given), (true, left.to_string()), "{given}");
+    }
+    let plain = r#"{"type":"object","x":["\"\\n",1,null]}"#;
+    assert_eq!(schema(plain), (false, plain.to_string()));
+    assert!(!Redactor::default().schema(&mut Value::from("sk-123456")));
+}
+
+#[test]
 fn what_may_be_a_beginning_is_not_settled() {
     let redactor = Redactor::new(["sk-123456"]);
     for (text, settled) in [

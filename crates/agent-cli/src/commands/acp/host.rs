@@ -7,6 +7,7 @@ use crate::commands::sessions::said_in;
 use crate::config::file::user_config_path;
 use crate::config::options::{Options, Seat};
 use crate::config::project::working_directory;
+use crate::config::server_rules;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::mcp::files;
@@ -96,13 +97,15 @@ impl Host for EditorHost {
             apart::opened(settings, &options, chosen, Some(approver), Vec::new()).await
         };
         let (opened, settings) = opening.await.map_err(rpc)?;
-        let Opened { runner, handle, notices, id, reach, before, repository, background, attaching, mcp, .. } = opened;
+        let Opened {
+            runner, handle, notices, id, reach, before, repository, background, attaching, mcp, skills, ..
+        } = opened;
         let history = match wanted.has_history {
             true => history(before, settings.directory.clone(), id.clone()).await.map_err(rpc)?,
             false => Vec::new(),
         };
-        let insight = Arc::new(CallInsight::new(&settings.directory));
-        let live = LiveSession::new(settings, reach, attaching, repository, background, mcp);
+        let insight = Arc::new(CallInsight::new(&settings));
+        let live = LiveSession::new(settings, reach, attaching, repository, background, mcp, &skills);
         Ok(agent_acp::Opened { id, runner, handle, notices, history, insight, live: Box::new(live) })
     }
 
@@ -162,6 +165,7 @@ fn add_servers(settings: &mut Settings, servers: &[McpServer]) -> Result<(), Fai
             None => settings.servers.push(server),
         }
     }
+    server_rules::settle(&mut settings.permissions, &mut settings.servers);
     Ok(())
 }
 

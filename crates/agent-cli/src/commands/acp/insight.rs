@@ -1,24 +1,28 @@
 //! What is known of a session's calls, for the editor.
 
 use crate::config::kept_rules;
+use crate::config::settings::Settings;
 use crate::screen::change::Changes;
 use crate::screen::offered::offered;
 use crate::screen::view::call_line;
 use agent_acp::{About, Change, Insight, Kind, PlanEntry};
 use agent_core::conversation::ToolCall;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Rule};
+use agent_mcp::ServerConfig;
 use serde::Deserialize;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Knows the tools of this program.
 pub(super) struct CallInsight {
     directory: PathBuf,
+    /// Rules about some of them hold in this directory alone.
+    servers: Vec<ServerConfig>,
 }
 
 impl CallInsight {
-    pub(super) fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned() }
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self { directory: settings.directory.clone(), servers: settings.servers.clone() }
     }
 
     fn absolute(&self, path: &str) -> String {
@@ -71,7 +75,7 @@ impl Insight for CallInsight {
     }
 
     fn keeping(&self, rules: Vec<Rule>) -> (ApprovalAnswer, Option<String>) {
-        let (scope, told) = match kept_rules::keep_all(&rules, &self.directory) {
+        let (scope, told) = match kept_rules::keep_all(&rules, &self.directory, &self.servers) {
             Ok(told) => (ApprovalScope::Always(rules), told.join("\n")),
             Err(error) => (ApprovalScope::Session(rules), format!("{error}; this applies to this session only")),
         };

@@ -11,6 +11,7 @@ use crate::model::endpoint::Endpoint;
 use crate::screen::attached::{MOST_BYTES_OF_ONE, MOST_BYTES_TOGETHER};
 use crate::screen::terminal::inline;
 use crate::session::pictured::Attaching;
+use crate::skills::Skill;
 use agent_acp::{Command, Live, Prompt, RpcError};
 use agent_core::conversation::{Attachment, UserMessage};
 use agent_core::llm::Effort;
@@ -46,11 +47,12 @@ impl LiveSession {
         repository: Arc<RepositoryHooks>,
         background: BackgroundCommands,
         mcp: Option<Mcp>,
+        skills: &[Skill],
     ) -> Self {
         let (mut customs, _) = custom::found(&settings.directory);
         // What a repository wrote is shown whole before it is sent, and an editor shows nothing of it.
         customs.retain(|custom| !custom.is_of_repository);
-        customs.extend(settings.skills.iter().map(custom::of_skill));
+        customs.extend(skills.iter().map(custom::of_skill));
         let provider = Endpoint::of(&settings).map(|endpoint| endpoint.name).unwrap_or_default();
         let wish = settings.effort;
         Self { settings, reach, wish, provider, attaching, repository, _background: background, mcp, customs }

@@ -47,10 +47,11 @@ impl Here {
     async fn find(directory: Option<PathBuf>) -> Result<Self, Failure> {
         let options = Options { directory, quiet: true, ..Options::default() };
         let settings = apart::settings(&options, Seat::Looking).await?;
+        // Before what keeps them out of records is made.
+        secrets::learn(&of_servers(&settings.servers));
         let store = store().ok_or_else(|| {
             Failure::config("cannot keep what is trusted of servers: there is no home directory; set AGENT_STATE_HOME")
         })?;
-        secrets::learn(&of_servers(&settings.servers));
         let root = project::root(&settings.directory);
         let launcher = Arc::new(InSandbox::of(&settings));
         Ok(Self { settings, root, store, launcher })
@@ -67,7 +68,7 @@ impl Here {
     }
 
     async fn tried(&self, server: &ServerConfig) -> Result<Tried, Failure> {
-        let tried = Servers::try_one(server, self.launcher.clone()).await;
+        let tried = Servers::try_one(server, self.launcher.clone(), &self.store).await;
         tried.map_err(|found| Failure {
             code: 1,
             message: format!("the MCP server {} did not come: {}", inline(&server.name), inline(&plain(&found))),

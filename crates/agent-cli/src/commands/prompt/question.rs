@@ -349,7 +349,7 @@ impl Screen {
     /// An answer that is to hold for sessions to come is kept first. Where it cannot be, it holds for this one.
     fn keeping(&mut self, answer: ApprovalAnswer) -> ApprovalAnswer {
         let ApprovalAnswer::Allow { scope: ApprovalScope::Always(rules), arguments } = answer else { return answer };
-        let scope = match kept_rules::keep_all(&rules, &self.directory) {
+        let scope = match kept_rules::keep_all(&rules, &self.directory, &self.settings.servers) {
             Ok(told) => {
                 told.iter().for_each(|told| self.view.tell(told));
                 ApprovalScope::Always(rules)

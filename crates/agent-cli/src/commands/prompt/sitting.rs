@@ -184,6 +184,7 @@ impl Sitting {
             background,
             attaching,
             mcp,
+            skills,
             doorway,
             ..
         } = opened;
@@ -222,7 +223,7 @@ impl Sitting {
         (screen.reach, screen.wish) = (reach, settings.effort);
         screen.provider = Endpoint::of(settings).map(|endpoint| endpoint.name).unwrap_or_default();
         let (mut customs, unreadable) = custom::found(&settings.directory);
-        customs.extend(settings.skills.iter().map(custom::of_skill));
+        customs.extend(skills.iter().map(custom::of_skill));
         unreadable.iter().for_each(|why| screen.view.tell(&inline(why)));
         if let Some(desk) = &mut screen.desk {
             desk.editor.know_commands(customs.iter().map(|custom| custom.name.as_str()).chain(registry::names()));
