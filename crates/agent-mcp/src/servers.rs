@@ -9,7 +9,7 @@ use crate::client::status::Status;
 use crate::content::ResultKeeper;
 use crate::shelf::Shelf;
 use crate::trust::{Identity, Record, TrustStore};
-use crate::{Endpoint, Exposure, ServerConfig, Source};
+use crate::{Account, Endpoint, Exposure, ServerConfig, Source};
 use agent_core::ports::{Command, PictureKeeper, Tool};
 use agent_exec::Processes;
 use std::path::{Path, PathBuf};
@@ -38,8 +38,9 @@ pub trait Launcher: Send + Sync {
 pub enum Launched {
     /// A program and what starts it.
     Program(Processes, Command),
-    /// A URL and what asks it. The client follows no redirect: it would carry what is secret to another host.
-    Url(reqwest::Client, Endpoint),
+    /// A URL and what asks it, with the login there, if there may be one. The client follows no redirect: it would carry what is secret to
+    /// another host.
+    Url(reqwest::Client, Endpoint, Option<Account>),
 }
 
 /// Where results of calls go.

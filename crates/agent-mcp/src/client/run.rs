@@ -1,5 +1,6 @@
 //! One run of a server: its process, if it has one here, and its connection, from the start to the end of both.
 
+use super::authorized::Far;
 use super::connection::Input;
 use super::lines::Closed;
 use super::process::{Log, Process};
@@ -136,10 +137,10 @@ pub(crate) async fn begin(
             let (process, link) = Process::start(processes, command, log.clone());
             (Life::Program(process), link)
         }
-        Launched::Url(client, endpoint) => {
+        Launched::Url(client, endpoint, account) => {
             let (sender, link) = oneshot::channel();
             // Nobody but this function has the receiver.
-            let _ = sender.send(Link::Url(client, endpoint));
+            let _ = sender.send(Link::Url(client, Far { endpoint, account }));
             (Life::Elsewhere, link)
         }
     };

@@ -2,6 +2,7 @@
 //! servers do and should not.
 
 mod http;
+mod login;
 
 pub use http::{McpHttp, McpRequest};
 
