@@ -95,6 +95,10 @@ impl Launcher for InSandbox {
             }
         }
     }
+
+    fn roots(&self) -> Vec<PathBuf> {
+        vec![self.directory.clone()]
+    }
 }
 
 impl InSandbox {

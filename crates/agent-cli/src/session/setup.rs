@@ -133,11 +133,15 @@ pub(crate) fn open(
             return Err(failure);
         }
     };
-    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp } = made;
+    let Made { builder, model, mut tool_names, processes, repository, users, background, workspace, shared, mcp } =
+        made;
     (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
     let kept = existing.map_or_else(|| Kept::new(settings, options), Ok)?;
-    let config = builder.effective_config();
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory, &attaching.keeper);
+    let found = found_before(mcp.as_ref(), resumed.as_ref());
+    tool_names.extend(found.iter().map(|tool| tool.spec().name.to_string()));
+    let builder = builder.tools(found);
+    let config = builder.effective_config();
     users.is_of(&id);
     let builder = builder.nursery(children(shared, settings, &id)?);
     let has_agents = settings.agents.is_some() || resumed.as_ref().is_some_and(|old| old.has_agents);
@@ -175,6 +179,13 @@ pub(crate) fn open(
         mcp,
         doorway: Doorway(store.filter(|_| has_agents)),
     })
+}
+
+/// The tools of servers that the model of a session that continues had found by searching.
+fn found_before(mcp: Option<&Mcp>, resumed: Option<&Resumed>) -> Vec<Arc<dyn Tool>> {
+    let (Some(mcp), Some(old)) = (mcp, resumed) else { return Vec::new() };
+    let names: Vec<&str> = old.config.tools.iter().map(|tool| &*tool.name).collect();
+    mcp.servers.found_before(&names)
 }
 
 /// A session that continues has what was answered for it, and is told what is different now.

@@ -92,7 +92,7 @@ async fn challenge(endpoint: &Endpoint, clients: &Clients) -> Result<Option<Stri
     }
     let request = request.header("content-type", "application/json");
     let sent = request.header("accept", "application/json, text/event-stream").send().await;
-    let answer = sent.map_err(|error| endpoint.hide(&error.without_url().to_string()))?;
+    let answer = sent.map_err(|error| format!("cannot ask {}: {}", endpoint.shown(), endpoint.hide(&root(error))))?;
     let says = answer.headers().get_all("www-authenticate").iter().filter_map(|value| value.to_str().ok());
     let is_bearer = |says: &&str| says.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"));
     Ok({ says }.find(is_bearer).map(str::to_owned))
@@ -280,6 +280,16 @@ fn discovery(error: &AuthError) -> LoginError {
     }
 }
 
+/// Why a request failed: the innermost cause, which names no URL.
+fn root(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut root: &dyn std::error::Error = &error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    root.to_string()
+}
+
 /// An error with its causes, bounded and without what cannot be seen: it has words of servers in it.
 fn told(error: &AuthError) -> String {
     let mut text = error.to_string();
@@ -315,7 +325,7 @@ impl Web {
         self.check(&url)?;
         let (clients, of) = (self.clients.clone(), url);
         let client = tokio::task::spawn_blocking(move || clients(&of)).await.map_err(|error| error.to_string())??;
-        let broken = |error: reqwest::Error| error.without_url().to_string();
+        let broken = root;
         let mut answer = client.execute(request).await.map_err(broken)?;
         let mut built = http::Response::builder().status(answer.status());
         for (name, value) in answer.headers() {

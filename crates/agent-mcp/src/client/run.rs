@@ -8,6 +8,7 @@ use super::wire::{Described, Link, Said, Talking, Wire};
 use crate::ServerConfig;
 use crate::servers::{Launched, Launcher};
 use agent_core::server::Event;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -107,6 +108,7 @@ impl Life {
 pub(crate) struct Connecting {
     link: oneshot::Receiver<Link>,
     said: mpsc::Sender<Said>,
+    roots: Vec<PathBuf>,
     pub(crate) closed: Closed,
 }
 
@@ -117,7 +119,7 @@ impl Connecting {
             // How it ended is known elsewhere.
             return std::future::pending().await;
         };
-        let wire = Wire::connect(link, self.said, self.closed).await?;
+        let wire = Wire::connect(link, self.said, self.closed, self.roots).await?;
         let tools = wire.to_peer().tools().await?;
         Ok((wire, tools))
     }
@@ -131,7 +133,8 @@ pub(crate) async fn begin(
     said: mpsc::Sender<Said>,
 ) -> Result<(Life, Connecting), String> {
     let config = config.clone();
-    let made = tokio::task::spawn_blocking(move || launcher.launch(&config)).await;
+    let (made, roots) = (launcher.clone(), launcher.roots());
+    let made = tokio::task::spawn_blocking(move || made.launch(&config)).await;
     let (life, link) = match made.map_err(|error| error.to_string())?? {
         Launched::Program(processes, command) => {
             let (process, link) = Process::start(processes, command, log.clone());
@@ -144,5 +147,5 @@ pub(crate) async fn begin(
             (Life::Elsewhere, link)
         }
     };
-    Ok((life, Connecting { link, said, closed: Closed::default() }))
+    Ok((life, Connecting { link, said, roots, closed: Closed::default() }))
 }

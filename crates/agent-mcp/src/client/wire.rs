@@ -7,19 +7,21 @@ use super::http;
 use super::lines::{Closed, Lines};
 use crate::content::{Answer, Part};
 use agent_exec::Talk;
+use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities,
     ClientConfig, ClientRequest, ContentBlock, Implementation, InputRequiredResult, JsonObject, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ResourceContents, ServerResult,
-    SubscriptionFilter, Tool as RemoteTool,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ResourceContents, RootsCapabilities,
+    ServerResult, SubscriptionFilter, Tool as RemoteTool,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RoleClient,
-    RunningService, ServiceError, serve_client_with_lifecycle,
+    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestContext,
+    RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
@@ -95,9 +97,15 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl Wire {
     /// Agrees with a server on the protocol. Takes as long as the server does.
-    pub(crate) async fn connect(link: Link, said: mpsc::Sender<Said>, closed: Closed) -> Result<Self, String> {
+    pub(crate) async fn connect(
+        link: Link,
+        said: mpsc::Sender<Said>,
+        closed: Closed,
+        roots: Vec<PathBuf>,
+    ) -> Result<Self, String> {
         let calls = Arc::new(Calls::default());
-        let listener = || Listener { said: said.clone(), calls: calls.clone() };
+        let roots = if matches!(link, Link::Streams(_)) { roots } else { Vec::new() };
+        let listener = || Listener { said: said.clone(), calls: calls.clone(), roots: roots.clone() };
         let (service, far) = match link {
             Link::Streams(talk) => {
                 let lines = Lines::new(talk.output, MESSAGE_LIMIT_BYTES, closed.clone());
@@ -343,16 +351,28 @@ fn part(block: ContentBlock) -> Part {
     }
 }
 
-/// What a server says by itself, and what it may ask for: nothing but whether somebody is there.
+/// What a server says by itself, and what it may ask for: whether somebody is there, and where a program works. It is given no answer of a
+/// person (elicitation is declined) and none of a model (sampling is refused as a method that is not known).
 struct Listener {
     said: mpsc::Sender<Said>,
     calls: Arc<Calls>,
+    roots: Vec<PathBuf>,
 }
 
 impl rmcp::ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
         let program = Implementation::new("agent", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), program)
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.roots = (!self.roots.is_empty()).then(RootsCapabilities::default);
+        ClientConfig::new(capabilities, program)
+    }
+
+    #[expect(deprecated, reason = "servers of the protocol before 2026 ask for it")]
+    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        let urls = self.roots.iter().filter_map(|path| reqwest::Url::from_directory_path(path).ok());
+        // Without the `/` at its end, which some take for a part of the name.
+        let root = |url: reqwest::Url| rmcp::model::Root::new(url.as_str().trim_end_matches('/'));
+        Ok(rmcp::model::ListRootsResult::new(urls.map(root).collect()))
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

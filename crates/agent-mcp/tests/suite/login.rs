@@ -109,6 +109,11 @@ async fn a_token_is_renewed_before_it_runs_out_by_one_of_many() {
         assert_eq!(session.call("echo", r#"{"text": "on"}"#).await.content, "on");
         session.servers.stop().await;
     }
+    let mut used: Vec<String> = tokens_asked(&server).iter().map(|asked| of_form(asked, "refresh_token")).collect();
+    let count = used.len();
+    used.sort();
+    used.dedup();
+    assert!(count > 8 && used.len() == count, "{used:?}");
 }
 
 #[tokio::test]

@@ -138,6 +138,10 @@ impl Launcher for Bare {
             .map_err(|error| format!("cannot read the program {}: {error}", launch.command))
     }
 
+    fn roots(&self) -> Vec<PathBuf> {
+        vec![PathBuf::from("/w o")]
+    }
+
     fn launch(&self, config: &ServerConfig) -> Result<Launched, String> {
         let launch = match config.launch(&|name| std::env::var(name).ok()).map_err(|error| error.to_string())? {
             Reach::Program(program) => program,

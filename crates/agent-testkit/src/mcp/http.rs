@@ -52,10 +52,10 @@ impl McpHttp {
     /// `stream` answers with event streams, `token=T` wants that token, `to=URL` redirects there, `status=N` answers everything with that
     /// status, `html` answers with a page, `deaf` answers nothing, `big` answers everything with half a gigabyte, `polite`
     /// answers with nothing, in place of an error, where it is asked for the newer protocol. `repeats` answers everything with an error
-    /// that repeats path and headers, `frank` answers calls with both. `login` takes no token but what it gave to a person who logged in
-    /// there, and the tool `guarded` wants the scope `admin`; its tokens last `lasts=SECONDS`, `issuer=URL` says that it is somebody else,
-    /// `forger` answers a login with the state of another, `gives=URL` gives tokens elsewhere. The tool `resumed` is answered with streams that end at once, and
-    /// are to be asked for again without a pause.
+    /// that repeats path and headers, `frank` answers calls with both. `login` takes no token but what it gave to a person who logged
+    /// in there, and the tool `guarded` wants the scope `admin`; its tokens last `lasts=SECONDS`, `issuer=URL` says that it is somebody
+    /// else, `forger` answers a login with the state of another, `gives=URL` gives tokens elsewhere. The tool `resumed` is answered with
+    /// streams that end at once, and are to be asked for again without a pause.
     ///
     /// # Panics
     /// When loopback cannot be listened on.

@@ -32,7 +32,7 @@ impl Tokens {
     fn give(&mut self, scopes: &str, lasts_secs: u64) -> Value {
         self.given += 1;
         let (access, refresh) = (format!("access-token-{}", self.given), format!("refresh-token-{}", self.given));
-        self.valid = vec![(access.clone(), scopes.to_owned())];
+        self.valid.push((access.clone(), scopes.to_owned()));
         // Each is taken once.
         self.refresh = Some((refresh.clone(), scopes.to_owned()));
         json!({"access_token": access, "token_type": "Bearer", "expires_in": lasts_secs, "refresh_token": refresh, "scope": scopes})
