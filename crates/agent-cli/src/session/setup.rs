@@ -138,9 +138,7 @@ pub(crate) fn open(
     (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
     let kept = existing.map_or_else(|| Kept::new(settings, options), Ok)?;
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory, &attaching.keeper);
-    let found = found_before(mcp.as_ref(), resumed.as_ref());
-    tool_names.extend(found.iter().map(|tool| tool.spec().name.to_string()));
-    let builder = builder.tools(found);
+    let builder = builder.tools(found_before(mcp.as_ref(), resumed.as_ref(), &mut tool_names));
     let config = builder.effective_config();
     users.is_of(&id);
     let builder = builder.nursery(children(shared, settings, &id)?);
@@ -181,11 +179,13 @@ pub(crate) fn open(
     })
 }
 
-/// The tools of servers that the model of a session that continues had found by searching.
-fn found_before(mcp: Option<&Mcp>, resumed: Option<&Resumed>) -> Vec<Arc<dyn Tool>> {
+/// The tools of servers that the model of a session that continues had found by searching; their names are added.
+fn found_before(mcp: Option<&Mcp>, resumed: Option<&Resumed>, names: &mut Vec<String>) -> Vec<Arc<dyn Tool>> {
     let (Some(mcp), Some(old)) = (mcp, resumed) else { return Vec::new() };
-    let names: Vec<&str> = old.config.tools.iter().map(|tool| &*tool.name).collect();
-    mcp.servers.found_before(&names)
+    let declared: Vec<&str> = old.config.tools.iter().map(|tool| &*tool.name).collect();
+    let found = mcp.servers.found_before(&declared);
+    names.extend(found.iter().map(|tool| tool.spec().name.to_string()));
+    found
 }
 
 /// A session that continues has what was answered for it, and is told what is different now.
