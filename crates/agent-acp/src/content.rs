@@ -1,7 +1,7 @@
 //! What a client says in a prompt: text, links, texts of resources, pictures.
 
-use crate::text::is_unclear;
 use crate::wire::RpcError;
+use agent_core::unseen::is_unclear;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;

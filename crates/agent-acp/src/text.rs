@@ -1,5 +1,6 @@
 //! Texts of models, tools and others in places where a person reads a line: nothing in them is invisible or passes for a line of its own.
 
+use agent_core::unseen::is_unclear;
 use std::borrow::Cow;
 
 /// A text as part of a line: line breaks, control characters and invisible ones are spelt out (`\n`, `\u{202e}`).
@@ -23,14 +24,6 @@ pub(crate) fn inline(text: &str) -> Cow<'_, str> {
 pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     inline(&lines.join("; ")).into_owned()
-}
-
-/// Control characters, marks of direction, blanks without width and tags. Joiners stay: scripts and emoji need them.
-pub(crate) fn is_unclear(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180e}' | '\u{200b}'
-            | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -116,5 +116,5 @@ pub mod server;
 pub mod session;
 pub mod snapshot;
 
-pub use agent_types::{agents, conversation, hook, instructions, llm, picture, protected, redact, tool};
+pub use agent_types::{agents, conversation, hook, instructions, llm, picture, protected, redact, tool, unseen};
 pub use statetable::{diagram, labels, prove, rows, table, trace};

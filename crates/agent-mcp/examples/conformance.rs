@@ -8,15 +8,15 @@ use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::ports::Tool;
 use agent_core::tool::ToolStatus;
 use agent_mcp::{
-    Change, Exposure, Identity, Launched, Launcher, Outside, Reach, ResultKeeper, ServerConfig, Servers, Source,
-    TrustStore, parse,
+    Account, Change, Exposure, Identity, Launched, Launcher, LoginError, LoginStore, Outside, Reach, Redirect,
+    ResultKeeper, ServerConfig, Servers, Source, TrustStore, parse,
 };
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-struct Plain;
+struct Plain(LoginStore);
 
 impl Launcher for Plain {
     fn identity(&self, config: &ServerConfig, _: Option<&Identity>) -> Result<Identity, String> {
@@ -27,12 +27,37 @@ impl Launcher for Plain {
     }
 
     fn launch(&self, config: &ServerConfig) -> Result<Launched, String> {
+        let account = self.account(config)?;
         let Reach::Url(endpoint) = config.reach.clone() else { return Err("no URL".to_owned()) };
-        // Beside crates that have it speak TLS, a client asks for this, though nothing here is encrypted.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build();
-        Ok(Launched::Url(client.map_err(|error| error.to_string())?, endpoint))
+        Ok(Launched::Url(client()?, endpoint, Some(account)))
     }
+}
+
+impl Plain {
+    fn account(&self, config: &ServerConfig) -> Result<Account, String> {
+        let Reach::Url(endpoint) = &config.reach else { return Err("no URL".to_owned()) };
+        let account = Account::of(endpoint, self.0.clone(), Path::new(""), &config.name, Arc::new(|_| client()));
+        account.ok_or_else(|| "the server takes no login".to_owned())
+    }
+
+    /// Logs in as a person does, whose browser is sent back at once.
+    async fn log_in(&self, config: &ServerConfig) -> Result<(), String> {
+        let (account, redirect) =
+            (self.account(config)?, Redirect::bind(None).await.map_err(|error| error.to_string())?);
+        let told = |error: LoginError| error.to_string();
+        let begun = account.begin(redirect.address(), &[]).await.map_err(told)?;
+        let sent = client()?.get(&begun.address).send().await.map_err(|error| error.to_string())?;
+        let answer = sent.headers().get("location").and_then(|to| to.to_str().ok()).ok_or("nobody was sent back")?;
+        eprintln!("logged in for {:?}, back at {answer}", begun.scopes);
+        begun.finish(&account, answer).await.map(|_| ()).map_err(told)
+    }
+}
+
+fn client() -> Result<reqwest::Client, String> {
+    // Beside crates that have it speak TLS, a client asks for this, though nothing here is encrypted.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build();
+    client.map_err(|error| error.to_string())
 }
 
 struct Nowhere;
@@ -56,17 +81,36 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), String> {
     let url = std::env::args().next_back().unwrap_or_default();
-    let file = json!({"mcpServers": {"s": {"url": url, "callTimeoutMs": 10_000}}}).to_string();
+    let context = context();
+    let mut oauth = json!({"clientMetadataUrl": "https://conformance-test.local/client-metadata.json"});
+    if context["client_id"].is_string() {
+        (oauth["clientId"], oauth["clientSecret"]) = (context["client_id"].clone(), context["client_secret"].clone());
+    }
+    let file = json!({"mcpServers": {"s": {"url": url, "callTimeoutMs": 10_000, "oauth": oauth}}}).to_string();
     let (servers, faults) = parse(&file, Source::User).map_err(|error| error.to_string())?;
     if let Some(fault) = faults.first() {
         return Err(fault.to_string());
     }
-    let servers = servers.into_iter().map(|server| ServerConfig { exposure: Exposure::Direct, ..server }).collect();
+    let server = servers.into_iter().next().ok_or("there is no server")?;
+    let server = ServerConfig { exposure: Exposure::Direct, ..server };
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let store = TrustStore::new(folder.path().to_path_buf());
-    let launcher: Arc<dyn Launcher> = Arc::new(Plain);
+    let plain = Arc::new(Plain(LoginStore::new(folder.path().join("logins"))));
+    for _ in 0..LOGINS {
+        match once(&server, &plain, folder.path()).await {
+            Err(found) if found.contains(LOG_IN) => plain.log_in(&server).await?,
+            done => return done,
+        }
+    }
+    Err(format!("still not done after {LOGINS} logins"))
+}
+
+/// One session with the server.
+async fn once(server: &ServerConfig, plain: &Arc<Plain>, folder: &Path) -> Result<(), String> {
+    let store = TrustStore::new(folder.to_path_buf());
+    let launcher: Arc<dyn Launcher> = plain.clone();
     let outside = Outside { pictures: None, results: Arc::new(Nowhere) };
-    let (servers, mut tools, mut changes) = Servers::open(servers, Path::new("/"), &store, &launcher, outside);
+    let (servers, mut tools, mut changes) =
+        Servers::open(vec![server.clone()], Path::new("/"), &store, &launcher, outside);
     servers.decided().await;
     while let Ok(change) = changes.try_recv() {
         match change {
@@ -79,18 +123,29 @@ async fn run() -> Result<(), String> {
         }
     }
     let (_, status) = servers.statuses().into_iter().next().ok_or("there is no server")?;
-    let outcome =
-        if status.is_ready() { call_all(&tools).await } else { Err(format!("{}: {:?}", status.word(), status.found)) };
+    let outcome = match status.is_ready() {
+        true => call_all(&tools, || plain.log_in(server)).await,
+        false => Err(format!("{}: {:?}", status.word(), status.found)),
+    };
     servers.stop().await;
     outcome
 }
 
+fn context() -> Value {
+    let text = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// How a server that wants a login is told.
+const LOG_IN: &str = "`agent mcp login";
+const LOGINS: usize = 5;
+
 /// Calls what the scenario names, or each tool once.
-async fn call_all(tools: &[Arc<dyn Tool>]) -> Result<(), String> {
-    let context: Value = std::env::var("MCP_CONFORMANCE_CONTEXT")
-        .ok()
-        .and_then(|text| serde_json::from_str(&text).ok())
-        .unwrap_or_default();
+async fn call_all<F: Future<Output = Result<(), String>>>(
+    tools: &[Arc<dyn Tool>],
+    log_in: impl Fn() -> F,
+) -> Result<(), String> {
+    let context = context();
     let mut failed = Vec::new();
     for tool in tools {
         let spec = tool.spec();
@@ -110,9 +165,15 @@ async fn call_all(tools: &[Arc<dyn Tool>]) -> Result<(), String> {
         for arguments in all {
             let arguments = Arguments::parse(&arguments.to_string()).map_err(|error| error.to_string())?;
             let call = ToolCall { id: CallId::new("1"), name: spec.name.clone(), arguments };
-            let (context, _, _) = agent_testkit::tool_context();
-            let outcome = tool.run(&call, &context).await;
-            eprintln!("{}: {:?}: {}", spec.name, outcome.status, outcome.content);
+            let outcome = loop {
+                let (context, _, _) = agent_testkit::tool_context();
+                let outcome = tool.run(&call, &context).await;
+                eprintln!("{}: {:?}: {}", spec.name, outcome.status, outcome.content);
+                if !outcome.content.contains(LOG_IN) {
+                    break outcome;
+                }
+                log_in().await?;
+            };
             if outcome.status != ToolStatus::Ok {
                 failed.push(spec.name.to_string());
             }

@@ -1,8 +1,9 @@
 //! What a configuration says of servers: `mcpServers` as everybody writes it, with what is this agent's own beside it.
 
+use crate::login::kept::scopes_of;
 use crate::names::{family, hex};
 use crate::once::Once;
-use crate::reach::{Endpoint, Program, Reach};
+use crate::reach::{Endpoint, LoginSettings, Program, Reach};
 use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
@@ -137,7 +138,11 @@ impl ServerConfig {
         } = self;
         let reach = match reach {
             Reach::Program(Program { command, args, env, cwd }) => json!([command, args, env, cwd]),
-            Reach::Url(Endpoint { url, headers }) => json!([url, headers]),
+            Reach::Url(Endpoint { url, headers, login }) if *login == LoginSettings::default() => json!([url, headers]),
+            Reach::Url(Endpoint { url, headers, login }) => {
+                let LoginSettings { client_id, client_secret, client_metadata_url, callback_port, scopes } = login;
+                json!([url, headers, [client_id, client_secret, client_metadata_url, callback_port, scopes]])
+            }
         };
         let Times { start_ms, call_ms, call_max_ms } = times;
         let Policy { network, workspace, write } = policy;
@@ -230,6 +235,9 @@ fn program(entry: &Entry) -> Result<Program, String> {
     if !entry.headers.is_empty() {
         return Err("it has `headers` and no `url`".to_owned());
     }
+    if entry.oauth.is_some() {
+        return Err("it has `oauth` and no `url`".to_owned());
+    }
     let command = entry.command.clone().filter(|command| !command.is_empty());
     let command = command.ok_or("it has no `command` and no `url`")?;
     if let Some(bad) = entry.env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
@@ -259,15 +267,35 @@ fn endpoint(url: &str, entry: &Entry, source: Source) -> Result<Endpoint, String
         return Err(format!("`{bad}` is no name of a header"));
     }
     // What a repository says is sent as it is: it must not choose which of the user's secrets go where.
-    let mut texts = entry.headers.values().map(String::as_str).chain([url]);
-    if source == Source::Repository && texts.any(|text| text.contains("${")) {
+    let login = login(entry.oauth.clone().unwrap_or_default())?;
+    let mut texts = entry.headers.values().chain(&login.client_secret).map(String::as_str).chain([url]);
+    let has_variables = texts.any(|text| text.contains("${"));
+    drop(texts);
+    if source == Source::Repository && has_variables {
         return Err(
             "a repository cannot have variables sent to a `url`: copy the server to your own configuration".to_owned()
         );
     }
-    let endpoint = Endpoint { url: url.to_owned(), headers: entry.headers.clone() };
+    let endpoint = Endpoint { url: url.to_owned(), headers: entry.headers.clone(), login };
     endpoint.check()?;
     Ok(endpoint)
+}
+
+fn login(entry: LoginEntry) -> Result<LoginSettings, String> {
+    let LoginEntry { client_id, client_secret, client_metadata_url, callback_port, scopes } = entry;
+    if client_secret.is_some() && client_id.is_none() {
+        return Err("its `oauth` has a `clientSecret` and no `clientId`".to_owned());
+    }
+    if client_metadata_url.as_ref().is_some_and(|url| !url.starts_with("https://")) {
+        return Err("the `clientMetadataUrl` of its `oauth` does not begin with `https://`".to_owned());
+    }
+    if callback_port == Some(0) {
+        return Err("0 is no `callbackPort`".to_owned());
+    }
+    if let Some(scope) = scopes.iter().find(|scope| scopes_of(scope) != [scope.as_str()]) {
+        return Err(format!("`{scope}` is no scope"));
+    }
+    Ok(LoginSettings { client_id, client_secret, client_metadata_url, callback_port, scopes })
 }
 
 /// What is wrong in a configuration of servers.
@@ -335,6 +363,7 @@ struct Entry {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    oauth: Option<LoginEntry>,
     enabled: Option<bool>,
     #[serde(default)]
     disabled: bool,
@@ -350,6 +379,17 @@ struct Entry {
     /// What others know.
     #[serde(flatten)]
     others: BTreeMap<String, Value>,
+}
+
+/// How one logs in, as the file says it.
+#[derive(Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct LoginEntry {
+    client_id: Option<String>,
+    client_secret: Option<String>,
+    client_metadata_url: Option<String>,
+    callback_port: Option<u16>,
+    scopes: Vec<String>,
 }
 
 /// A day.

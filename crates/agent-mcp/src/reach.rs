@@ -28,12 +28,29 @@ pub struct Program {
 }
 
 /// A URL with what is sent to it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Endpoint {
     /// The URL. It may have secrets in it: see [`shown`](Self::shown).
     pub url: String,
     /// Headers of every request. Their values are secrets.
     pub headers: BTreeMap<String, String>,
+    /// How one logs in there, where the server asks for that.
+    pub login: LoginSettings,
+}
+
+/// How one logs in at a server, where what the server says of it does not suffice.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct LoginSettings {
+    /// By what name the authorization server knows this program, if it was registered there.
+    pub client_id: Option<String>,
+    /// What was given with it. A secret.
+    pub client_secret: Option<String>,
+    /// Where a document about this program is published, if the authorization server takes its address for a name: `https://…`.
+    pub client_metadata_url: Option<String>,
+    /// The port on this machine to which the answer comes, if one is registered.
+    pub callback_port: Option<u16>,
+    /// What is asked for, in place of what the server wants.
+    pub scopes: Vec<String>,
 }
 
 impl Reach {
@@ -51,7 +68,9 @@ impl Reach {
                 cwd: program.cwd.as_ref().map(put).transpose()?,
             }),
             Self::Url(endpoint) => {
-                let endpoint = Endpoint { url: put(&endpoint.url)?, headers: all(&endpoint.headers)? };
+                let secret = endpoint.login.client_secret.as_ref().map(put).transpose()?;
+                let login = LoginSettings { client_secret: secret, ..endpoint.login.clone() };
+                let endpoint = Endpoint { url: put(&endpoint.url)?, headers: all(&endpoint.headers)?, login };
                 endpoint.check()?;
                 Self::Url(endpoint)
             }
@@ -109,10 +128,25 @@ impl Endpoint {
         }
         let url = Url::parse(&self.url).map_err(|error| format!("its `url` cannot be read: {error}"))?;
         let has_user = !url.username().is_empty() || url.password().is_some();
-        match has_user && self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) {
+        match has_user && self.has_authorization() {
             true => Err("it has a user in its `url` and an `Authorization` header: one alone can be sent".to_owned()),
             false => Ok(()),
         }
+    }
+
+    fn has_authorization(&self) -> bool {
+        self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
+    }
+
+    /// Whether requests say already who asks.
+    pub(crate) fn says_who_asks(&self) -> bool {
+        let has_user = |url: Url| !url.username().is_empty() || url.password().is_some();
+        self.has_authorization() || Url::parse(&self.url).is_ok_and(has_user)
+    }
+
+    /// Whether what is sent there is encrypted, or stays on this machine.
+    pub(crate) fn is_safe_for_tokens(&self) -> bool {
+        Url::parse(&self.url).is_ok_and(|url| url.scheme() == "https" || is_here(&url))
     }
 
     /// The text without what of this may be secret, for errors that repeat what was sent.
@@ -130,6 +164,7 @@ impl Endpoint {
     fn secrets(&self) -> Vec<String> {
         let words = |value: &String| value.split(' ').map(str::to_owned).chain([value.clone()]).collect::<Vec<_>>();
         let mut secrets: Vec<String> = self.headers.values().flat_map(words).collect();
+        secrets.extend(self.login.client_secret.clone());
         let Ok(url) = Url::parse(&self.url) else { return secrets };
         let (user, password) = (decoded(url.username()), decoded(url.password().unwrap_or_default()));
         if !user.is_empty() || !password.is_empty() {
@@ -141,6 +176,15 @@ impl Endpoint {
         let bare = url.query().unwrap_or_default().split('&').filter(|part| !part.contains('='));
         secrets.extend(bare.map(decoded));
         secrets
+    }
+}
+
+/// Whether a URL leads to this machine.
+pub(crate) fn is_here(url: &Url) -> bool {
+    match url.host_str() {
+        Some("localhost" | "[::1]") => true,
+        Some(host) => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
+        None => false,
     }
 }
 
@@ -217,7 +261,7 @@ mod tests {
 
     fn endpoint(url: &str, headers: &[(&str, &str)]) -> Endpoint {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Endpoint { url: url.into(), headers }
+        Endpoint { url: url.into(), headers, ..Endpoint::default() }
     }
 
     #[test]

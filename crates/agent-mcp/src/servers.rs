@@ -9,7 +9,7 @@ use crate::client::status::Status;
 use crate::content::ResultKeeper;
 use crate::shelf::Shelf;
 use crate::trust::{Identity, Record, TrustStore};
-use crate::{Endpoint, Exposure, ServerConfig, Source};
+use crate::{Account, Endpoint, Exposure, ServerConfig, Source};
 use agent_core::ports::{Command, PictureKeeper, Tool};
 use agent_exec::Processes;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,11 @@ pub trait Launcher: Send + Sync {
     /// # Errors
     /// Why it cannot be started, in words.
     fn launch(&self, config: &ServerConfig) -> Result<Launched, String>;
+
+    /// The directories that programs are told when they ask where they work (`roots/list`), absolute. Servers elsewhere are told none.
+    fn roots(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// What starts or asks a server.
@@ -38,8 +43,9 @@ pub trait Launcher: Send + Sync {
 pub enum Launched {
     /// A program and what starts it.
     Program(Processes, Command),
-    /// A URL and what asks it. The client follows no redirect: it would carry what is secret to another host.
-    Url(reqwest::Client, Endpoint),
+    /// A URL and what asks it, with the login there, if there may be one. The client follows no redirect: it would carry what is secret to
+    /// another host.
+    Url(reqwest::Client, Endpoint, Option<Account>),
 }
 
 /// Where results of calls go.
@@ -81,6 +87,7 @@ impl std::fmt::Debug for Change {
 pub struct Servers {
     each: Vec<(Connection, Mutex<Option<JoinHandle<()>>>)>,
     begin: watch::Sender<bool>,
+    shelf: Arc<Shelf>,
 }
 
 impl std::fmt::Debug for Servers {
@@ -124,12 +131,19 @@ impl Servers {
             each.push((connection, Mutex::new(Some(task))));
         }
         tools.extend(shelf.searching());
-        (Self { each, begin }, tools, told)
+        (Self { each, begin, shelf }, tools, told)
     }
 
     /// Starts all servers, if they are not started yet. A host does what is more urgent first: ten programs that start take all processors.
     pub fn start(&self) {
         self.begin.send_if_modified(|begin| !std::mem::replace(begin, true));
+    }
+
+    /// The tools of these names that are found by searching: a session that is resumed had found them, and goes on with them. Names of
+    /// others mean nothing.
+    #[must_use]
+    pub fn found_before(&self, names: &[&str]) -> Vec<Arc<dyn Tool>> {
+        self.shelf.declare(names)
     }
 
     /// Where each server stands, in the order of the configuration.

@@ -108,6 +108,20 @@ impl Shelf {
         (specs, new)
     }
 
+    /// Those of these names that are not declared yet, in this order: they were found before the session was resumed.
+    pub(crate) fn declare(&self, names: &[&str]) -> Vec<Arc<dyn Tool>> {
+        let mut kept = self.kept();
+        let mut again = Vec::new();
+        for name in names {
+            let found = kept.shelved.iter_mut().find(|shelved| &*shelved.tool.spec().name == *name);
+            if let Some(shelved) = found.filter(|shelved| !shelved.is_declared) {
+                shelved.is_declared = true;
+                again.push(shelved.tool.clone());
+            }
+        }
+        again
+    }
+
     /// All names, for a query that fits nothing.
     fn names(&self) -> String {
         let kept = self.kept();

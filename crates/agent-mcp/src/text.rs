@@ -1,5 +1,7 @@
 //! Text of servers: for models and people, without what cannot be seen.
 
+use agent_core::unseen::is_unclear;
+
 /// The text with control characters and invisible ones spelt out (`\u{202e}`), but for line breaks and tabs: what a model or a person reads
 /// is all that is there.
 #[must_use]
@@ -19,11 +21,7 @@ pub fn plain(text: &str) -> String {
 }
 
 fn is_hidden(c: char) -> bool {
-    let is_control = c.is_control() && !matches!(c, '\n' | '\t');
-    // Marks of direction, blanks without width, tags. Joiners stay: scripts and emoji need them.
-    is_control
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    is_unclear(c) && !matches!(c, '\n' | '\t')
 }
 
 /// The beginning of a text, at most that many bytes, with a mark where it was cut.

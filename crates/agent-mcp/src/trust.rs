@@ -67,6 +67,9 @@ pub struct UrlRecord {
     pub digest: String,
     /// The names of the headers that are sent along. Their values change with every new token, and the server stays the same.
     pub headers: Vec<String>,
+    /// Who gives the tokens of the login there, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
 }
 
 /// A file and its content.
@@ -170,6 +173,7 @@ impl Identity {
             shown: endpoint.shown(),
             digest: hex(&Sha256::digest(endpoint.url.as_bytes()), 32),
             headers: endpoint.headers.keys().map(|name| name.to_ascii_lowercase()).collect(),
+            issuer: None,
         };
         Self {
             command: Vec::new(),
@@ -179,6 +183,25 @@ impl Identity {
             files: BTreeMap::new(),
             url: Some(url),
         }
+    }
+
+    /// The same of a server at a URL with a login there: tokens of another issuer are a change.
+    #[must_use]
+    pub fn with_issuer(mut self, issuer: Option<String>) -> Self {
+        if let Some(url) = &mut self.url {
+            url.issuer = issuer;
+        }
+        self
+    }
+
+    /// The same with the issuer that is known, where there is no login now: nothing is sent without one, and the next one is compared.
+    #[must_use]
+    pub(crate) fn remembering(mut self, known: Option<&Self>) -> Self {
+        let known = known.and_then(|known| known.url.as_ref()).and_then(|url| url.issuer.clone());
+        if let Some(url) = &mut self.url {
+            url.issuer = url.issuer.take().or(known);
+        }
+        self
     }
 
     /// What is started or asked, for people.
@@ -223,6 +246,13 @@ fn url_difference(before: &Identity, now: &Identity) -> String {
         return format!("its URL is {} (before: {})", now.shown(), before.shown());
     }
     let digest = |identity: &Identity| identity.url.as_ref().map(|url| url.digest.clone());
+    let issuer = |identity: &Identity| {
+        let issuer = identity.url.as_ref().and_then(|url| url.issuer.clone());
+        issuer.unwrap_or_else(|| "nobody".to_owned())
+    };
+    if issuer(before) != issuer(now) {
+        return format!("its tokens come from {} (before: {})", issuer(now), issuer(before));
+    }
     match digest(before) == digest(now) {
         true => "other headers are sent to it".to_owned(),
         false => "the parameters of its URL changed".to_owned(),
@@ -249,13 +279,13 @@ impl FileRecord {
 
 /// Everything by which a changed file differs, as long as the clock runs forward: the system sets the time of its change.
 #[cfg(unix)]
-fn stamp(found: &fs::Metadata) -> String {
+pub(crate) fn stamp(found: &fs::Metadata) -> String {
     use std::os::unix::fs::MetadataExt as _;
     format!("{}.{} {} {}.{}", found.dev(), found.ino(), found.len(), found.ctime(), found.ctime_nsec())
 }
 
 #[cfg(not(unix))]
-fn stamp(found: &fs::Metadata) -> String {
+pub(crate) fn stamp(found: &fs::Metadata) -> String {
     format!("{} {:?}", found.len(), found.modified().ok())
 }
 
@@ -372,17 +402,17 @@ impl TrustStore {
 }
 
 #[cfg(unix)]
-fn is_own(found: &fs::Metadata) -> bool {
+pub(crate) fn is_own(found: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
 }
 
 #[cfg(not(unix))]
-fn is_own(_found: &fs::Metadata) -> bool {
+pub(crate) fn is_own(_found: &fs::Metadata) -> bool {
     true
 }
 
-fn make_private(folder: &Path) -> io::Result<()> {
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -472,7 +502,7 @@ mod tests {
     fn another_url_is_another_server_and_another_token_is_not() {
         let of = |url: &str, headers: &[(&str, &str)]| {
             let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-            Identity::of_url(&Endpoint { url: url.to_owned(), headers })
+            Identity::of_url(&Endpoint { url: url.to_owned(), headers, ..Endpoint::default() })
         };
         let known = of("https://a/mcp?key=1", &[("Authorization", "Bearer 1")]);
         assert_eq!(known.differs(&of("https://a/mcp?key=1", &[("Authorization", "Bearer 2")])), None);

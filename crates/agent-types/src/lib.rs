@@ -37,3 +37,4 @@ pub mod redact;
 mod shared_text;
 pub mod signal;
 pub mod tool;
+pub mod unseen;

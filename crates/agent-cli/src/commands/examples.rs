@@ -94,6 +94,14 @@ pub(crate) const MCP_REVIEW: &str = "Examples:
   agent mcp review time                      shows what changed, and asks
   agent mcp review time --yes";
 
+pub(crate) const MCP_LOGIN: &str = "Examples:
+  agent mcp add docs --url https://docs.example.com/mcp --no-test
+  agent mcp login docs
+  agent mcp login docs --scope docs:read";
+
+pub(crate) const MCP_LOGOUT: &str = "Examples:
+  agent mcp logout docs";
+
 pub(crate) const DIAGRAM: &str = "Examples:
   agent diagram session --format svg
   agent diagram lifecycle --format markdown";

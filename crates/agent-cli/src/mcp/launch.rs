@@ -1,15 +1,20 @@
 //! Starts servers: each in a sandbox of its own, with the environment that its configuration names; and makes what asks those that run
 //! elsewhere.
 
+use crate::config::project;
 use crate::config::settings::Settings;
+use crate::mcp::{logins, place_of};
 use crate::model::secrets::redactor;
 use crate::walls::own_programs;
 use crate::walls::sandbox;
 use agent_core::ports::Command;
 use agent_core::redact::Redactor;
 use agent_exec::{Access, Doors, Policy, Sandbox, SearchPath};
-use agent_mcp::{Endpoint, Identity, Launched, Launcher, Program, Reach, ServerConfig, WorkspaceAccess};
+use agent_mcp::{
+    Account, Clients, Endpoint, Identity, Launched, Launcher, Program, Reach, ServerConfig, WorkspaceAccess,
+};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Starts servers for a session in a directory.
@@ -20,6 +25,8 @@ pub(crate) struct InSandbox {
     commands: Option<Sandbox>,
     /// What is in no record of a server.
     secrets: Redactor,
+    /// The root of the repository, for the logins at servers that it names.
+    root: PathBuf,
 }
 
 impl InSandbox {
@@ -29,6 +36,7 @@ impl InSandbox {
             programs: settings.programs.clone(),
             commands: settings.sandbox.clone(),
             secrets: redactor(),
+            root: project::root(&settings.directory),
         }
     }
 
@@ -78,15 +86,28 @@ impl Launcher for InSandbox {
                 let identity = identity.as_written(written, &self.secrets);
                 Ok(if launch.cwd.is_some() { identity } else { identity.anywhere() })
             }
-            Reach::Url(endpoint) => Ok(Identity::of_url(&endpoint)),
+            Reach::Url(endpoint) => {
+                let login = account(config, &endpoint, &self.root).and_then(|account| account.login());
+                Ok(Identity::of_url(&endpoint).with_issuer(login.map(|login| login.issuer)))
+            }
         }
     }
 
     fn launch(&self, config: &ServerConfig) -> Result<Launched, String> {
         match reach(config)? {
             Reach::Program(launch) => self.program(config, launch),
-            Reach::Url(endpoint) => client(endpoint),
+            Reach::Url(endpoint) => {
+                let account = account(config, &endpoint, &self.root);
+                let has_secrets =
+                    !endpoint.headers.is_empty() || account.as_ref().is_some_and(|own| own.login().is_some());
+                let made = agent_llm::http_client(&endpoint.url, has_secrets, CONNECT);
+                Ok(Launched::Url(made.map_err(|error| format!("cannot {error}"))?, endpoint, account))
+            }
         }
+    }
+
+    fn roots(&self) -> Vec<PathBuf> {
+        vec![self.directory.clone()]
     }
 }
 
@@ -113,14 +134,16 @@ impl InSandbox {
     }
 }
 
-fn reach(config: &ServerConfig) -> Result<Reach, String> {
+pub(crate) fn reach(config: &ServerConfig) -> Result<Reach, String> {
     config.launch(&|name| std::env::var(name).ok()).map_err(|error| error.found)
 }
 
-/// What asks a server elsewhere: as models are asked.
-fn client(endpoint: Endpoint) -> Result<Launched, String> {
-    let made = agent_llm::http_client(&endpoint.url, !endpoint.headers.is_empty(), CONNECT);
-    made.map(|client| Launched::Url(client, endpoint)).map_err(|error| format!("cannot {error}"))
+/// The login at a server, if there may be one. What gives tokens is asked as models are.
+pub(crate) fn account(config: &ServerConfig, endpoint: &Endpoint, root: &Path) -> Option<Account> {
+    // Codes and tokens are sent to what is asked, whatever it is.
+    let clients: Clients =
+        Arc::new(|url| agent_llm::http_client(url, true, CONNECT).map_err(|error| format!("cannot {error}")));
+    Account::of(endpoint, logins()?, &place_of(config, root), &config.name, clients)
 }
 
 /// How long connecting may take.

@@ -2,6 +2,7 @@
 
 use crate::config::file::UserConfig;
 use crate::config::options::ProviderName;
+use crate::config::project;
 use crate::config::providers::{Alias, ProviderEntry};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
@@ -162,7 +163,7 @@ fn attaching(settings: &Settings, entry: Option<&ProviderEntry>) -> Attaching {
 fn known_secrets(settings: &Settings) -> Vec<String> {
     let mut secrets = secrets::of_environment();
     secrets.extend(keys::named(settings));
-    secrets.extend(mcp::of_servers(&settings.servers));
+    secrets.extend(mcp::of_servers(&settings.servers, &project::root(&settings.directory)));
     let headers = settings.user.providers.values().flat_map(|entry| &entry.headers);
     secrets.extend(secrets::of_headers(headers.map(|(name, value)| (name, &value.0))));
     secrets.extend(

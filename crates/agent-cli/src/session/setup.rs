@@ -135,12 +135,24 @@ pub(crate) fn open(
             return Err(failure);
         }
     };
-    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp, skills } =
-        made;
+    let Made {
+        builder,
+        model,
+        mut tool_names,
+        processes,
+        repository,
+        users,
+        background,
+        workspace,
+        shared,
+        mcp,
+        skills,
+    } = made;
     (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
     let kept = existing.map_or_else(|| Kept::new(settings, options), Ok)?;
-    let config = builder.effective_config();
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory, &attaching.keeper);
+    let builder = builder.tools(found_before(mcp.as_ref(), resumed.as_ref(), &mut tool_names));
+    let config = builder.effective_config();
     users.is_of(&id);
     let builder = builder.nursery(children(shared, settings, &id)?);
     let has_agents = settings.agents.is_some() || resumed.as_ref().is_some_and(|old| old.has_agents);
@@ -179,6 +191,15 @@ pub(crate) fn open(
         skills,
         doorway: Doorway(store.filter(|_| has_agents)),
     })
+}
+
+/// The tools of servers that the model of a session that continues had found by searching; their names are added.
+fn found_before(mcp: Option<&Mcp>, resumed: Option<&Resumed>, names: &mut Vec<String>) -> Vec<Arc<dyn Tool>> {
+    let (Some(mcp), Some(old)) = (mcp, resumed) else { return Vec::new() };
+    let declared: Vec<&str> = old.config.tools.iter().map(|tool| &*tool.name).collect();
+    let found = mcp.servers.found_before(&declared);
+    names.extend(found.iter().map(|tool| tool.spec().name.to_string()));
+    found
 }
 
 /// A session that continues has what was answered for it, and is told what is different now.

@@ -34,6 +34,7 @@ mod leftovers;
 mod limits_of_the_system;
 mod lint;
 mod mcp;
+mod mcp_login;
 mod mcp_of_others;
 mod mcp_rules;
 mod mcp_secrets;

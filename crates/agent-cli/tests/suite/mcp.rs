@@ -331,6 +331,15 @@ fn a_tool_that_is_found_is_declared_from_the_next_request_on() {
     assert_eq!(requests[1], [requests[0].clone(), vec!["mcp__s__echo".to_owned()]].concat());
     assert_eq!(requests[2], requests[1]);
     assert!(model.last_body()["messages"].to_string().contains("found"));
+
+    // A session that is resumed has what it found, in its order, and says nothing of new tools.
+    let again = Model::script([Step::call("mcp__s__echo", json!({"text": "again"})), Step::text("Done.")]);
+    let ended = place.0.run(&again, &["-p", "y", "--continue", "--allow", "mcp__s"]);
+    ended.assert_code(0);
+    again.assert_valid();
+    assert_eq!(declared(&again.requests()[0].body), requests[2]);
+    assert!(again.last_body()["messages"].to_string().contains("again"));
+    assert!(!ended.err.contains("tools since the last run"), "{ended:#?}");
     let listed = place.0.ended(&["mcp", "list"]);
     assert!(listed.assert_code(0).out.contains("81 tools (81 found by searching)"), "{listed:#?}");
 }

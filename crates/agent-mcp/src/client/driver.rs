@@ -274,7 +274,8 @@ impl Driver {
             // Read anew: a person may have reviewed it.
             let record = store.read(&place, &config.name);
             let known = record.as_ref().map(|record| &record.identity);
-            let identity = if config.is_enabled { launcher.identity(&config, known) } else { Err(String::new()) };
+            let look = |known| Ok(launcher.identity(&config, known)?.remembering(known));
+            let identity = if config.is_enabled { look(known) } else { Err(String::new()) };
             let untrusted = known.zip(identity.as_ref().ok()).and_then(|(known, now)| known.differs(now));
             let gate = Gate { is_disabled: !config.is_enabled, untrusted };
             let _ = inbox.send(Input::Considered(gate, Box::new((identity, record))));

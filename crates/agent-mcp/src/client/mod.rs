@@ -1,9 +1,11 @@
 //! One server: its process, the protocol, and the task that performs what the machine asks for.
 
+pub(crate) mod authorized;
 pub(crate) mod connection;
 pub(crate) mod driver;
 mod http;
 mod lines;
+pub(crate) mod oauth;
 pub(crate) mod offer;
 mod pace;
 pub(crate) mod process;

@@ -1,5 +1,6 @@
 //! One run of a server: its process, if it has one here, and its connection, from the start to the end of both.
 
+use super::authorized::Far;
 use super::connection::Input;
 use super::lines::Closed;
 use super::process::{Log, Process};
@@ -7,6 +8,7 @@ use super::wire::{Described, Link, Said, Talking, Wire};
 use crate::ServerConfig;
 use crate::servers::{Launched, Launcher};
 use agent_core::server::Event;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -106,6 +108,7 @@ impl Life {
 pub(crate) struct Connecting {
     link: oneshot::Receiver<Link>,
     said: mpsc::Sender<Said>,
+    roots: Vec<PathBuf>,
     pub(crate) closed: Closed,
 }
 
@@ -116,7 +119,7 @@ impl Connecting {
             // How it ended is known elsewhere.
             return std::future::pending().await;
         };
-        let wire = Wire::connect(link, self.said, self.closed).await?;
+        let wire = Wire::connect(link, self.said, self.closed, self.roots).await?;
         let tools = wire.to_peer().tools().await?;
         Ok((wire, tools))
     }
@@ -130,18 +133,19 @@ pub(crate) async fn begin(
     said: mpsc::Sender<Said>,
 ) -> Result<(Life, Connecting), String> {
     let config = config.clone();
-    let made = tokio::task::spawn_blocking(move || launcher.launch(&config)).await;
+    let (made, roots) = (launcher.clone(), launcher.roots());
+    let made = tokio::task::spawn_blocking(move || made.launch(&config)).await;
     let (life, link) = match made.map_err(|error| error.to_string())?? {
         Launched::Program(processes, command) => {
             let (process, link) = Process::start(processes, command, log.clone());
             (Life::Program(process), link)
         }
-        Launched::Url(client, endpoint) => {
+        Launched::Url(client, endpoint, account) => {
             let (sender, link) = oneshot::channel();
             // Nobody but this function has the receiver.
-            let _ = sender.send(Link::Url(client, endpoint));
+            let _ = sender.send(Link::Url(client, Far { endpoint, account }));
             (Life::Elsewhere, link)
         }
     };
-    Ok((life, Connecting { link, said, closed: Closed::default() }))
+    Ok((life, Connecting { link, said, roots, closed: Closed::default() }))
 }

@@ -2,24 +2,26 @@
 //!
 //! Both ways to begin are spoken: discovery (2026-07-28), and `initialize` (2025-11-25 and before) with servers that do not know it.
 
+use super::authorized::Far;
 use super::http;
 use super::lines::{Closed, Lines};
 use crate::content::{Answer, Part};
-use crate::reach::Endpoint;
 use agent_exec::Talk;
+use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities,
     ClientConfig, ClientRequest, ContentBlock, Implementation, InputRequiredResult, JsonObject, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ResourceContents, ServerResult,
-    SubscriptionFilter, Tool as RemoteTool,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ResourceContents, RootsCapabilities,
+    ServerResult, SubscriptionFilter, Tool as RemoteTool,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RoleClient,
-    RunningService, ServiceError, serve_client_with_lifecycle,
+    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestContext,
+    RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
@@ -28,14 +30,14 @@ pub(crate) enum Link {
     /// The input and the output of a program.
     Streams(Talk),
     /// Requests of HTTP.
-    Url(reqwest::Client, Endpoint),
+    Url(reqwest::Client, Far),
 }
 
 /// A connection to a server. Dropping it closes the server's input.
 pub(crate) struct Wire {
     peer: Peer<RoleClient>,
     calls: Arc<Calls>,
-    endpoint: Option<Arc<Endpoint>>,
+    far: Option<Arc<Far>>,
     /// The connection ends with it.
     _open: oneshot::Sender<()>,
 }
@@ -95,30 +97,36 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl Wire {
     /// Agrees with a server on the protocol. Takes as long as the server does.
-    pub(crate) async fn connect(link: Link, said: mpsc::Sender<Said>, closed: Closed) -> Result<Self, String> {
+    pub(crate) async fn connect(
+        link: Link,
+        said: mpsc::Sender<Said>,
+        closed: Closed,
+        roots: Vec<PathBuf>,
+    ) -> Result<Self, String> {
         let calls = Arc::new(Calls::default());
-        let listener = || Listener { said: said.clone(), calls: calls.clone() };
-        let (service, endpoint) = match link {
+        let roots = if matches!(link, Link::Streams(_)) { roots } else { Vec::new() };
+        let listener = || Listener { said: said.clone(), calls: calls.clone(), roots: roots.clone() };
+        let (service, far) = match link {
             Link::Streams(talk) => {
                 let lines = Lines::new(talk.output, MESSAGE_LIMIT_BYTES, closed.clone());
                 let transport = AsyncRwTransport::new_client(lines, talk.input);
                 let service = serve_client_with_lifecycle(listener(), transport, lifecycle()).await;
                 (service.map_err(|error: ClientInitializeError| error.to_string())?, None)
             }
-            Link::Url(client, endpoint) => {
-                let transport = || http::transport(client.clone(), &endpoint);
+            Link::Url(client, far) => {
+                let transport = || http::transport(client.clone(), &far);
                 let mut service = serve_client_with_lifecycle(listener(), transport()?, lifecycle()).await;
                 // Some servers answer what they do not know with nothing, in place of an error: they know `initialize` alone.
                 if matches!(service, Err(ClientInitializeError::ExpectedInitResult(_))) {
                     let older = ClientLifecycleMode::Initialize;
                     service = serve_client_with_lifecycle(listener(), transport()?, older).await;
                 }
-                let service = service.map_err(|error| http::not_come(&error, &endpoint))?;
-                (service, Some(Arc::new(endpoint)))
+                let service = service.map_err(|error| http::not_come(&error, &far))?;
+                (service, Some(Arc::new(far)))
             }
         };
         let (open, dropped) = oneshot::channel();
-        let wire = Self { peer: service.peer().clone(), calls, endpoint, _open: open };
+        let wire = Self { peer: service.peer().clone(), calls, far, _open: open };
         tokio::spawn(stay(service, dropped, closed));
         wire.listen(said);
         Ok(wire)
@@ -150,12 +158,12 @@ impl Wire {
     pub(crate) fn peer(&self) -> Option<String> {
         let info = self.peer.peer_info()?;
         let name = info.server_info.as_ref().map(|server| format!("{} {}", server.name, server.version));
-        let name = name.map(|name| hidden(self.endpoint.as_deref(), &name));
+        let name = name.map(|name| hidden(self.far.as_deref(), &name));
         Some(format!("{}, protocol {}", name.unwrap_or_else(|| "unnamed".to_owned()), info.protocol_version))
     }
 
     pub(crate) fn to_peer(&self) -> Talking {
-        Talking { peer: self.peer.clone(), calls: self.calls.clone(), endpoint: self.endpoint.clone() }
+        Talking { peer: self.peer.clone(), calls: self.calls.clone(), far: self.far.clone() }
     }
 }
 
@@ -164,7 +172,7 @@ impl Wire {
 pub(crate) struct Talking {
     peer: Peer<RoleClient>,
     calls: Arc<Calls>,
-    endpoint: Option<Arc<Endpoint>>,
+    far: Option<Arc<Far>>,
 }
 
 impl Talking {
@@ -176,7 +184,7 @@ impl Talking {
             params.cursor = cursor;
             let page = self.peer.list_tools(Some(params)).await;
             let page = page.map_err(|error| format!("it did not tell its tools: {}", self.in_words(&error)))?;
-            found.extend(page.tools.into_iter().map(described));
+            found.extend(page.tools.into_iter().map(|tool| self.without_tokens(described(tool))));
             if found.len() > MAX_TOOLS {
                 return Err(format!("it has more than {MAX_TOOLS} tools"));
             }
@@ -201,7 +209,7 @@ impl Talking {
         let response = handle.await_response().await;
         self.calls.remove(ticket);
         match response {
-            Ok(ServerResult::CallToolResult(result)) => Reply::Answer(answer(result)),
+            Ok(ServerResult::CallToolResult(result)) => Reply::Answer(self.told(answer(result))),
             Ok(ServerResult::InputRequiredResult(asked)) => Reply::Answer(Answer::failed(not_asked(&asked))),
             // Nothing but what every result has.
             Ok(ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_)) => {
@@ -210,7 +218,11 @@ impl Talking {
             // With parts of a kind that is not known here: told as it came.
             Ok(ServerResult::CustomResult(custom)) => {
                 let is_error = custom.0.get("isError").and_then(Value::as_bool).unwrap_or(false);
-                Reply::Answer(Answer { is_error, parts: vec![Part::Text(custom.0.to_string())], structured: None })
+                Reply::Answer(self.told(Answer {
+                    is_error,
+                    parts: vec![Part::Text(custom.0.to_string())],
+                    structured: None,
+                }))
             }
             Ok(_) => {
                 Reply::Answer(Answer::failed("the server answered with something that is no result of a call".into()))
@@ -219,11 +231,35 @@ impl Talking {
         }
     }
 
+    /// An answer without the tokens of the login: a server may repeat what it was sent.
+    fn told(&self, mut answer: Answer) -> Answer {
+        let Some(far) = &self.far else { return answer };
+        for part in &mut answer.parts {
+            match part {
+                Part::Text(text) | Part::Other(text) => *text = far.without_tokens(text),
+                Part::Picture { .. } => {}
+            }
+        }
+        answer.structured = answer.structured.map(|value| far.value_without_tokens(value));
+        answer
+    }
+
+    fn without_tokens(&self, tool: Described) -> Described {
+        let Some(far) = &self.far else { return tool };
+        let Described { name, description, schema, annotations } = tool;
+        Described {
+            name: far.without_tokens(&name),
+            description: far.without_tokens(&description),
+            schema: far.value_without_tokens(schema),
+            annotations: far.value_without_tokens(annotations),
+        }
+    }
+
     fn no_answer(&self, error: ServiceError) -> Reply {
-        match (error, &self.endpoint) {
-            (ServiceError::McpError(error), endpoint) => Reply::Answer(Answer::failed(format!(
+        match (error, &self.far) {
+            (ServiceError::McpError(error), far) => Reply::Answer(Answer::failed(format!(
                 "the server refused the call: {} ({})",
-                hidden(endpoint.as_deref(), &error.message),
+                hidden(far.as_deref(), &error.message),
                 error.code.0
             ))),
             // The end of the run follows.
@@ -232,15 +268,15 @@ impl Talking {
             (ServiceError::TransportClosed, Some(_)) => {
                 Reply::Lost("the connection ended before the answer was complete".to_owned())
             }
-            (ServiceError::TransportSend(error), Some(endpoint)) => http::lost(error.error.as_ref(), endpoint),
-            (error, endpoint) => Reply::Answer(Answer::failed(hidden(endpoint.as_deref(), &error.to_string()))),
+            (ServiceError::TransportSend(error), Some(far)) => http::lost(error.error.as_ref(), far),
+            (error, far) => Reply::Answer(Answer::failed(hidden(far.as_deref(), &error.to_string()))),
         }
     }
 
     fn in_words(&self, error: &ServiceError) -> String {
-        match (error, &self.endpoint) {
-            (ServiceError::TransportSend(error), Some(endpoint)) => http::told(error.error.as_ref(), endpoint),
-            (error, endpoint) => hidden(endpoint.as_deref(), &error.to_string()),
+        match (error, &self.far) {
+            (ServiceError::TransportSend(error), Some(far)) => http::told(error.error.as_ref(), far),
+            (error, far) => hidden(far.as_deref(), &error.to_string()),
         }
     }
 
@@ -254,8 +290,8 @@ impl Talking {
 }
 
 /// What a server says, without what it repeats of what is secret in the request.
-fn hidden(endpoint: Option<&Endpoint>, said: &str) -> String {
-    endpoint.map_or_else(|| said.to_owned(), |endpoint| endpoint.hide(said))
+fn hidden(far: Option<&Far>, said: &str) -> String {
+    far.map_or_else(|| said.to_owned(), |far| far.hide(said))
 }
 
 /// Discovery first, and `initialize` with servers that do not know it.
@@ -315,16 +351,28 @@ fn part(block: ContentBlock) -> Part {
     }
 }
 
-/// What a server says by itself, and what it may ask for: nothing but whether somebody is there.
+/// What a server says by itself, and what it may ask for: whether somebody is there, and where a program works. It is given no answer of a
+/// person (elicitation is declined) and none of a model (sampling is refused as a method that is not known).
 struct Listener {
     said: mpsc::Sender<Said>,
     calls: Arc<Calls>,
+    roots: Vec<PathBuf>,
 }
 
 impl rmcp::ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
         let program = Implementation::new("agent", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), program)
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.roots = (!self.roots.is_empty()).then(RootsCapabilities::default);
+        ClientConfig::new(capabilities, program)
+    }
+
+    #[expect(deprecated, reason = "servers of the protocol before 2026 ask for it")]
+    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        let urls = self.roots.iter().filter_map(|path| reqwest::Url::from_directory_path(path).ok());
+        // Without the `/` at its end, which some take for a part of the name.
+        let root = |url: reqwest::Url| rmcp::model::Root::new(url.as_str().trim_end_matches('/'));
+        Ok(rmcp::model::ListRootsResult::new(urls.map(root).collect()))
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -134,3 +134,21 @@ async fn a_call_waits_for_a_server_that_is_known() {
     assert_eq!(outcome.content, "early");
     tokio::time::timeout(Duration::from_secs(30), session.servers.stop()).await.unwrap();
 }
+
+/// A server may ask where it works. It is given no answer of a person and none of a model.
+#[tokio::test]
+async fn what_a_server_asks_for_is_answered_or_refused() {
+    let place = Place::new();
+    let mut session = place.open("");
+    session.decided().await;
+    for (method, said) in [
+        ("roots/list", r#""uri":"file:///w%20o""#),
+        ("elicitation/create", r#"{"action":"decline"}"#),
+        ("sampling/createMessage", r#""code":-32601"#),
+        ("secrets/list", r#""code":-32601"#),
+    ] {
+        let answer = session.call("echo", &format!(r#"{{"text": "request {method}"}}"#)).await;
+        assert!(answer.content.contains(said), "{method}: {answer:?}");
+    }
+    session.servers.stop().await;
+}

@@ -7,6 +7,7 @@ mod found;
 mod hostile;
 mod http;
 mod life;
+mod login;
 mod support;
 mod trusted;
 

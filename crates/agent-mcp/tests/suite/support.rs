@@ -5,8 +5,8 @@ use agent_core::ports::{Command, Tool};
 use agent_core::tool::ToolOutcome;
 use agent_exec::{Environment, Processes};
 use agent_mcp::{
-    Change, Identity, Launched, Launcher, Outside, Reach, ResultKeeper, ServerConfig, Servers, Source, Status,
-    TrustStore,
+    Account, Change, Endpoint, Identity, Launched, Launcher, LoginStore, Outside, Reach, ResultKeeper, ServerConfig,
+    Servers, Source, Status, TrustStore,
 };
 use agent_testkit::mcp::{MCP_CALLS, MCP_SERVER};
 use agent_testkit::{ManualCancel, tool_context};
@@ -36,6 +36,16 @@ impl Place {
 
     pub(crate) fn store(&self) -> TrustStore {
         TrustStore::new(self.root.path().join("trust"))
+    }
+
+    pub(crate) fn logins(&self) -> LoginStore {
+        LoginStore::new(self.root.path().join("logins"))
+    }
+
+    /// The account at the server `s` of this URL.
+    pub(crate) fn account(&self, url: &str) -> Account {
+        let Reach::Url(endpoint) = self.far(url).reach else { panic!("{url}") };
+        Bare(self.logins()).account(&endpoint, "s").unwrap()
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {
@@ -77,7 +87,7 @@ impl Place {
     }
 
     pub(crate) fn open_all(&self, configs: Vec<ServerConfig>) -> Session {
-        let launcher: Arc<dyn Launcher> = Arc::new(Bare);
+        let launcher: Arc<dyn Launcher> = Arc::new(Bare(self.logins()));
         let results = Arc::new(Kept(Mutex::default()));
         let outside = Outside { pictures: None, results: results.clone() };
         let (servers, tools, changes) = Servers::open(configs, Path::new("/"), &self.store(), &launcher, outside);
@@ -97,13 +107,29 @@ pub(crate) fn program(command: &str, args: &[&str]) -> Reach {
 }
 
 /// Starts servers as they are.
-pub(crate) struct Bare;
+pub(crate) struct Bare(pub(crate) LoginStore);
+
+impl Bare {
+    fn account(&self, endpoint: &Endpoint, server: &str) -> Option<Account> {
+        Account::of(endpoint, self.0.clone(), Path::new(""), server, Arc::new(|_| client()))
+    }
+}
+
+pub(crate) fn client() -> Result<reqwest::Client, String> {
+    // Beside crates that have it speak TLS, a client asks for this, though nothing here is encrypted.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
+    client.build().map_err(|error| error.to_string())
+}
 
 impl Launcher for Bare {
     fn identity(&self, config: &ServerConfig, known: Option<&Identity>) -> Result<Identity, String> {
         let launch = match config.launch(&|name| std::env::var(name).ok()).map_err(|error| error.to_string())? {
             Reach::Program(program) => program,
-            Reach::Url(endpoint) => return Ok(Identity::of_url(&endpoint)),
+            Reach::Url(endpoint) => {
+                let login = self.account(&endpoint, &config.name).and_then(|account| account.login());
+                return Ok(Identity::of_url(&endpoint).with_issuer(login.map(|login| login.issuer)));
+            }
         };
         // What a test notes in is no part of what it is.
         let env = launch.env.into_iter().filter(|(name, _)| name != MCP_SERVER).collect();
@@ -112,14 +138,16 @@ impl Launcher for Bare {
             .map_err(|error| format!("cannot read the program {}: {error}", launch.command))
     }
 
+    fn roots(&self) -> Vec<PathBuf> {
+        vec![PathBuf::from("/w o")]
+    }
+
     fn launch(&self, config: &ServerConfig) -> Result<Launched, String> {
         let launch = match config.launch(&|name| std::env::var(name).ok()).map_err(|error| error.to_string())? {
             Reach::Program(program) => program,
             Reach::Url(endpoint) => {
-                // Beside crates that have it speak TLS, a client asks for this, though nothing here is encrypted.
-                let _ = rustls::crypto::ring::default_provider().install_default();
-                let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
-                return Ok(Launched::Url(client.build().map_err(|error| error.to_string())?, endpoint));
+                let account = self.account(&endpoint, &config.name);
+                return Ok(Launched::Url(client()?, endpoint, account));
             }
         };
         let command = Command {

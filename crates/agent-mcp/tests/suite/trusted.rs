@@ -25,7 +25,7 @@ async fn a_changed_tool_is_withheld_until_it_is_reviewed() {
     session.servers.stop().await;
 
     let config = place.config("s", "changed");
-    let tried = Servers::try_one(&config, Arc::new(Bare), &place.store()).await.unwrap();
+    let tried = Servers::try_one(&config, Arc::new(Bare(place.logins())), &place.store()).await.unwrap();
     let known = Servers::known(&config, Path::new("/"), &place.store());
     let difference = difference(known.as_ref(), &tried.record);
     assert_eq!(difference.len(), 3, "{difference:?}");

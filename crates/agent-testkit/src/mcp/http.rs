@@ -2,6 +2,7 @@
 //! not.
 
 use super::PIXEL;
+use super::login::{self, Manners, Tokens};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,6 +15,7 @@ use std::time::Duration;
 pub struct McpHttp {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<McpRequest>>>,
+    tokens: Arc<Mutex<Tokens>>,
 }
 
 /// A request that came.
@@ -27,6 +29,8 @@ pub struct McpRequest {
     pub headers: Vec<(String, String)>,
     /// The message; null where there is none.
     pub message: Value,
+    /// The body as it came, which may be no message.
+    pub body: String,
 }
 
 impl McpRequest {
@@ -49,7 +53,9 @@ impl McpHttp {
     /// status, `html` answers with a page, `deaf` answers nothing, `big` answers everything with half a gigabyte, `polite`
     /// answers with nothing, in place of an error, where it is asked for the newer protocol. `repeats` answers everything with an error
     /// that repeats path and headers, `frank` answers calls with both, `tells` describes tools with the path, `Authorization` and `X-Key`.
-    /// The tool `resumed` is answered with streams that end at once, and are to be asked for again without a pause.
+    /// `login` takes no token but what it gave to a person who logged in there, and the tool `guarded` wants the scope `admin`; its tokens
+    /// last `lasts=SECONDS`, `issuer=URL` says that it is somebody else, `forger` answers a login with the state of another, `gives=URL`
+    /// gives tokens elsewhere. The tool `resumed` is answered with streams that end at once, and are to be asked for again without a pause.
     ///
     /// # Panics
     /// When loopback cannot be listened on.
@@ -59,7 +65,13 @@ impl McpHttp {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback can be listened on");
         let address = listener.local_addr().expect("what listens has an address");
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let server = Server { words: words.split(' ').map(str::to_owned).collect(), asked: Arc::clone(&asked) };
+        let tokens = Arc::new(Mutex::new(Tokens::default()));
+        let server = Server {
+            words: words.split(' ').map(str::to_owned).collect(),
+            asked: Arc::clone(&asked),
+            tokens: Arc::clone(&tokens),
+            base: format!("http://{address}"),
+        };
         spawn(move || {
             for stream in listener.incoming().flatten() {
                 let server = server.clone();
@@ -67,13 +79,23 @@ impl McpHttp {
                 spawn(move || server.serve(&stream));
             }
         });
-        Self { address, asked }
+        Self { address, asked, tokens }
     }
 
     /// Where it is.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
+    }
+
+    /// Has no token of the login taken any more, until it is renewed.
+    pub fn run_out(&self) {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).run_out();
+    }
+
+    /// Has no token of the login taken any more, and none renewed.
+    pub fn revoke(&self) {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).revoke();
     }
 
     /// What came until now.
@@ -87,10 +109,13 @@ impl McpHttp {
 struct Server {
     words: Vec<String>,
     asked: Arc<Mutex<Vec<McpRequest>>>,
+    tokens: Arc<Mutex<Tokens>>,
+    /// `http://ADDRESS`.
+    base: String,
 }
 
 /// Nothing, where the other side has gone.
-type Sent = Option<()>;
+pub(super) type Sent = Option<()>;
 
 impl Server {
     fn has(&self, word: &str) -> bool {
@@ -134,6 +159,18 @@ impl Server {
                 stream,
                 "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer error=\"invalid_token\"\r\ncontent-length: 0\r\n\r\n",
             );
+        }
+        if self.has("login") {
+            let manners = Manners {
+                base: self.base.clone(),
+                issuer: self.value("issuer"),
+                lasts_secs: self.value("lasts").and_then(|lasts| lasts.parse().ok()).unwrap_or(3600),
+                is_forger: self.has("forger"),
+                token_endpoint: self.value("gives"),
+            };
+            if let Some(sent) = login::answer(stream, request, &self.tokens, &manners) {
+                return sent;
+            }
         }
         if self.has("html") {
             return whole(stream, "200 OK", "text/html", "<h1>Log in</h1>");
@@ -270,10 +307,11 @@ fn read(stream: &TcpStream) -> Option<McpRequest> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(McpRequest { method, path, headers, message: serde_json::from_slice(&body).unwrap_or_default() })
+    let message = serde_json::from_slice(&body).unwrap_or_default();
+    Some(McpRequest { method, path, headers, message, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
-fn whole(stream: &TcpStream, status: &str, kind: &str, body: &str) -> Sent {
+pub(super) fn whole(stream: &TcpStream, status: &str, kind: &str, body: &str) -> Sent {
     let length = body.len();
     send(
         stream,
@@ -311,9 +349,11 @@ fn hang() -> Sent {
     None
 }
 
-fn send(mut stream: &TcpStream, text: &str) -> Sent {
+pub(super) fn send(mut stream: &TcpStream, text: &str) -> Sent {
     stream.write_all(text.as_bytes()).and_then(|()| stream.flush()).ok()
 }
 
-const TOOLS: [&str; 11] =
-    ["echo", "picture", "hang", "huge", "other_id", "not_json", "broken", "half", "wait", "bytewise", "resumed"];
+const TOOLS: [&str; 12] = [
+    "echo", "picture", "hang", "huge", "other_id", "not_json", "broken", "half", "wait", "bytewise", "resumed",
+    "guarded",
+];

@@ -2,6 +2,7 @@
 //! servers do and should not.
 
 mod http;
+mod login;
 
 pub use http::{McpHttp, McpRequest};
 
@@ -28,7 +29,7 @@ pub const MCP_CALLS: &str = "AGENT_TEST_MCP_CALLS";
 /// `tells` describes tools by its arguments and by the values of its variables `SOME_…`: each in a description, a schema, an annotation and
 /// a name.
 /// Where a file `changed` lies beside the file of calls, it is `changed` from its next list on; while it waits in a call it writes a
-/// file `beat` there.
+/// file `beat` there. The tool `echo` asks the client where its text is `request METHOD`, and says what it was answered.
 pub fn serve_if_asked() {
     if let Ok(words) = std::env::var(MCP_SERVER) {
         serve(&words);
@@ -39,11 +40,13 @@ pub fn serve_if_asked() {
 struct Server {
     words: Vec<String>,
     is_changed: bool,
+    /// The call that waits for an answer of the client.
+    waiting: Option<Value>,
 }
 
 /// Serves until the input is closed.
 fn serve(words: &str) {
-    let mut server = Server { words: words.split(' ').map(str::to_owned).collect(), is_changed: false };
+    let mut server = Server { words: words.split(' ').map(str::to_owned).collect(), is_changed: false, waiting: None };
     server.is_changed = server.has("changed");
     if server.has("gone") {
         eprint_line("this server is not at home");
@@ -128,7 +131,12 @@ impl Server {
                     say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
                 }
             }
-            "" => {}
+            "" => {
+                if let Some(call) = self.waiting.take_if(|_| id == QUESTION) {
+                    let said = message.get("result").or_else(|| message.get("error"));
+                    tell(&call, &said.map(ToString::to_string).unwrap_or_default());
+                }
+            }
             method if method.starts_with("notifications/") => note(method),
             _ => say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method"}})),
         }
@@ -191,6 +199,13 @@ impl Server {
         let number = |key: &str| arguments[key].as_u64().unwrap_or(0);
         note(&format!("call {name}"));
         match name {
+            "echo" if text.starts_with("request ") => {
+                self.waiting = Some(id.clone());
+                let params = json!({"message": "?", "requestedSchema": {"type": "object", "properties": {}}, "messages": [], "maxTokens": 1});
+                say(
+                    &json!({"jsonrpc": "2.0", "id": QUESTION, "method": text.trim_start_matches("request "), "params": params}),
+                );
+            }
             "sum" => {
                 let sum = json!({"sum": number("a") + number("b")});
                 answer(id, &json!({"resultType": "complete", "content": [], "structuredContent": sum}));
@@ -328,3 +343,6 @@ fn count(what: &str) -> usize {
 
 /// A PNG of one pixel.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/// What a request of the server is called.
+const QUESTION: &str = "question";

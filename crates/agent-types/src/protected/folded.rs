@@ -6,6 +6,7 @@
 //! * dots and blanks at the end, and what follows a colon: FAT and NTFS;
 //! * short names, `GIT~1` for `.git`: FAT and NTFS.
 
+use crate::unseen::is_invisible;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -82,15 +83,6 @@ pub(crate) fn letters(text: &str) -> String {
         }
     }
     folded
-}
-
-/// Code points that Unicode has programs ignore where they cannot show them (`Default_Ignorable_Code_Point`).
-pub(crate) const fn is_invisible(letter: char) -> bool {
-    matches!(letter,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Whether a folded name may be the short name of a file with this long one: six letters or fewer, or two and four hexadecimal digits, then

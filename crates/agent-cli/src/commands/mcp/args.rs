@@ -27,6 +27,12 @@ pub(crate) enum McpCommand {
     /// Show what of a server is not as it was trusted, and trust it after a question.
     #[command(after_help = examples::MCP_REVIEW)]
     Review(Review),
+    /// Log in at a server that wants to know who asks: an address is shown that you open in your browser. The tokens are kept like keys.
+    #[command(after_help = examples::MCP_LOGIN)]
+    Login(Login),
+    /// Remove the login at a server.
+    #[command(after_help = examples::MCP_LOGOUT)]
+    Logout(Logout),
 }
 
 #[derive(Debug, Args)]
@@ -97,6 +103,30 @@ pub(crate) struct Review {
     /// Trust what is shown without a question.
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Work in this directory.
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Login {
+    /// The server.
+    pub(crate) name: String,
+    /// Ask for this scope, in place of what the server wants. May be repeated.
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Vec<String>,
+    /// Log in without a question where the tokens come from somewhere else than before.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Work in this directory.
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Logout {
+    /// The server.
+    pub(crate) name: String,
     /// Work in this directory.
     #[arg(short = 'C', long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,

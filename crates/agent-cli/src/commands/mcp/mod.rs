@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 mod edit;
+mod login;
 
 use crate::commands::mcp::args::{Add, List, McpArguments, McpCommand, Remove, Review, Test};
 use crate::config::options::{Options, Seat};
@@ -9,7 +10,7 @@ use crate::config::project;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::mcp::launch::InSandbox;
-use crate::mcp::{files, of_servers, store};
+use crate::mcp::{files, logins, of_servers, store};
 use crate::model::secrets;
 use crate::screen::confirm::confirmed;
 use crate::screen::counted::counted;
@@ -20,7 +21,7 @@ use agent_mcp::{
 };
 use serde_json::{Value, json};
 use std::io::{IsTerminal as _, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Does what was asked for. Without a thread for what blocks, nothing is started.
@@ -32,6 +33,8 @@ pub(crate) async fn run(arguments: McpArguments, thread: Result<(), Failure>) ->
         McpCommand::Remove(remove) => self::remove(&remove),
         McpCommand::Test(test) => try_out(test).await,
         McpCommand::Review(review) => self::review(review).await,
+        McpCommand::Login(login) => login::login(login).await,
+        McpCommand::Logout(logout) => login::logout(logout).await,
     }
 }
 
@@ -48,11 +51,11 @@ impl Here {
         let options = Options { directory, quiet: true, ..Options::default() };
         let settings = apart::settings(&options, Seat::Looking).await?;
         // Before what keeps them out of records is made.
-        secrets::learn(&of_servers(&settings.servers));
+        let root = project::root(&settings.directory);
+        secrets::learn(&of_servers(&settings.servers, &root));
         let store = store().ok_or_else(|| {
             Failure::config("cannot keep what is trusted of servers: there is no home directory; set AGENT_STATE_HOME")
         })?;
-        let root = project::root(&settings.directory);
         let launcher = Arc::new(InSandbox::of(&settings));
         Ok(Self { settings, root, store, launcher })
     }
@@ -164,10 +167,15 @@ async fn add(arguments: Add) -> Result<u8, Failure> {
     }
     let server = servers.into_iter().find(|server| server.name == arguments.name);
     let server = server.ok_or_else(|| Failure::internal("the server that was added is not read again"))?;
-    secrets::learn(&of_servers(std::slice::from_ref(&server)));
+    secrets::learn(&of_servers(std::slice::from_ref(&server), Path::new("")));
     if !arguments.no_test {
         let here = Here::find(arguments.directory).await?;
-        let tried = here.tried(&server).await?;
+        let tried = here.tried(&server).await.map_err(|failure| {
+            let Failure { code, message } = failure;
+            let hint = "; `--no-test` adds it as it is, so that one can log in there";
+            let hint = if message.contains("agent mcp login") { hint } else { "" };
+            Failure { code, message: message + hint }
+        })?;
         show_tools(&server, &tried)?;
         Servers::trust(&server, &here.root, &here.store, &tried.record)
             .map_err(|error| Failure::internal(format!("cannot keep what is trusted of the server: {error}")))?;
@@ -184,8 +192,13 @@ fn remove(arguments: &Remove) -> Result<u8, Failure> {
     edit::write(&path, &changed)?;
     if let Some(store) = store() {
         store
-            .forget(std::path::Path::new(""), &arguments.name)
+            .forget(Path::new(""), &arguments.name)
             .map_err(|error| Failure::internal(format!("cannot forget what was trusted of the server: {error}")))?;
+    }
+    if let Some(logins) = logins() {
+        logins
+            .forget(Path::new(""), &arguments.name)
+            .map_err(|error| Failure::internal(format!("cannot remove the login at the server: {error}")))?;
     }
     say(&format!("agent: removed {} from {}", inline(&arguments.name), shown_path(&path)));
     Ok(0)

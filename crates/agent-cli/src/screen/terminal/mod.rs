@@ -19,6 +19,7 @@ mod raw;
 
 use crate::screen::sheet::at_words;
 use agent_core::redact::Redactor;
+use agent_core::unseen::is_deceptive;
 use live::write;
 use queue::Kind;
 use std::borrow::Cow;
@@ -98,14 +99,6 @@ fn escaped_json(json: &str) -> String {
 
 fn is_harmful(c: char) -> bool {
     (c.is_control() && c != '\t') || is_deceptive(c)
-}
-
-/// Characters that change the direction of text, that show nothing, or that break lines where others do not.
-const fn is_deceptive(c: char) -> bool {
-    matches!(c,
-        '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}' | '\u{180B}'..='\u{180F}'
-        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
-        | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
 /// Whether an invisible character does what it is for: joins two letters of a script that needs it, or chooses how the symbol before it

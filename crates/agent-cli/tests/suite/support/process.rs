@@ -73,12 +73,16 @@ impl Running {
     /// Waits until it has written this, to whichever output, or its terminal shows it: words of an answer come one by one.
     #[track_caller]
     pub(crate) fn wait_for(&self, words: &str) {
-        let text = || [&self.out, &self.err].into_iter().flatten().map(Reader::text).collect::<String>();
         let since = Instant::now();
-        while !(text().contains(words) || self.screen().contains(words)) {
-            assert!(since.elapsed() < HANG, "`{words}` never came: {}", text());
+        while !(self.said().contains(words) || self.screen().contains(words)) {
+            assert!(since.elapsed() < HANG, "`{words}` never came: {}", self.said());
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// What it has written until now, to both outputs.
+    pub(crate) fn said(&self) -> String {
+        [&self.out, &self.err].into_iter().flatten().map(Reader::text).collect()
     }
 
     /// Waits until a terminal of 80 columns and 24 rows that it writes to would show this.

@@ -9,7 +9,7 @@
 //!
 //! A sequence that is not whole is only its first sign, so every byte is looked at a bounded number of times.
 
-use crate::protected::folded::is_invisible;
+use crate::unseen::is_invisible;
 
 /// Whether a character is for terminals, and no text.
 pub(super) const fn is_control(sign: char) -> bool {
