@@ -50,10 +50,12 @@ impl Agent {
     /// Takes up the calls that are the agent's own to answer and have just begun.
     pub(super) fn take_calls(&mut self, at_ms: u64, out: &mut FamilyStep) -> bool {
         let Some((ticket, calls)) = self.session.running_calls() else { return false };
-        let known = self.family.as_deref();
-        let is_open = |call: &ToolCall| known.is_some_and(|family| family.open.iter().any(|open| open.call == call.id));
-        let calls: Vec<ToolCall> =
-            calls.filter(|call| AgentCall::is_tool(&call.name) && !is_open(call)).cloned().collect();
+        // The calls of a group are taken up together.
+        let newest = self.family.as_deref().and_then(|family| family.open.last());
+        if newest.is_some_and(|open| open.ticket == ticket) {
+            return false;
+        }
+        let calls: Vec<ToolCall> = calls.filter(|call| AgentCall::is_tool(&call.name)).cloned().collect();
         if calls.is_empty() {
             return false;
         }
@@ -96,6 +98,7 @@ impl Agent {
         let number = u32::try_from(family.kin.len()).unwrap_or(u32::MAX).saturating_add(1);
         let child = Child::new(Assignment::new(number, asked.name.as_str(), asked.task.as_str()));
         let is_background = asked.background;
+        family.names.insert(asked.name.clone(), number);
         family.kin.push(Kin { child, asked, read: 0 });
         let mut own = FamilyStep::empty();
         let assigned = family.move_child(at_ms, number, Event::Assigned { gate }, &mut own);
@@ -104,7 +107,9 @@ impl Agent {
         if let Some(outcome) = child.and_then(Child::outcome) {
             // It used up neither the name nor the number.
             let reason = outcome.reason.clone().unwrap_or_default();
-            family.kin.pop();
+            if let Some(kin) = family.kin.pop() {
+                family.names.remove(kin.child.name());
+            }
             return Awaited::NotBegun(reason);
         }
         family.begun_ms.push_back(at_ms);
