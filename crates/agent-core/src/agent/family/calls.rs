@@ -69,7 +69,7 @@ impl Agent {
                 Err(message) => Awaited::Failure(format!("not run: {message}")),
                 Ok(AgentCall::Spawn(asked)) => self.spawn(at_ms, &mut family, asked, &share, out),
                 Ok(AgentCall::Wait(wait)) => family.wait(&wait.names, wait.until),
-                Ok(AgentCall::Send(send)) => family.send(at_ms, &send.name, send.message, out),
+                Ok(AgentCall::Send(send)) => family.send(at_ms, &send.name, &send.message, out),
                 Ok(AgentCall::Stop(stop)) => family.stop(at_ms, &stop.name, out),
                 Ok(AgentCall::List) => Awaited::List,
             };
@@ -180,9 +180,9 @@ impl Family {
         Awaited::Some(numbers, until)
     }
 
-    fn send(&mut self, at_ms: u64, name: &str, message: String, out: &mut FamilyStep) -> Awaited {
+    fn send(&mut self, at_ms: u64, name: &str, message: &str, out: &mut FamilyStep) -> Awaited {
         let Some(number) = self.named(name) else { return Awaited::Failure(self.unknown(name)) };
-        match self.move_child(at_ms, number, Event::MessageSent { text: message }, out) {
+        match self.move_child(at_ms, number, Event::MessageSent { text: words::message(message) }, out) {
             Ok(()) => Awaited::Taken(number, self.kin(number).map_or(0, |kin| kin.child.sent())),
             Err(rejected) => Awaited::Failure(format!("not delivered: {}", self.why_not(number, &rejected))),
         }
