@@ -83,6 +83,7 @@ const REVIEWED: &[(&str, &str, &str)] = &[
     ("crates/agent-runner/src/hooks.rs", "Verdicts.users", "configuration: whether the user's hooks look at calls"),
     ("crates/agent-runner/src/journal/file.rs", "FileJournal.is_behind", "whether the disk lacks what was written"),
     ("crates/agent-runner/src/journal/file.rs", "FileJournal.is_broken", "whether a write failed"),
+    ("crates/agent-runner/src/journal/file.rs", "FileJournal.is_new", "whether the disk lacks the file's name"),
     ("crates/agent-runner/src/journal/read.rs", "Reader.is_done", "whether the file was read to its end"),
     ("crates/agent-runner/src/journal/salvage.rs", "Copy.is_finished", "whether the copy is whole"),
     ("crates/agent-runner/src/journal/branch.rs", "Shared.is_blind", "whether the index cannot be read"),

@@ -315,7 +315,7 @@ fn conclude(
         duration_ms: elapsed_ms(started),
         total_cost_usd,
         usage,
-        permission_denials: denials.iter().map(DenialReport::of).collect(),
+        permission_denials: denials.iter().map(|denial| DenialReport::of(denial, None)).collect(),
         agents: Vec::new(),
         terminal_state: format!("{:?}", session.state()),
         raise: Raise::of(session),

@@ -7,13 +7,14 @@ use crate::screen::hint::resume_command;
 use crate::screen::terminal::{is_watched, put, put_json};
 use crate::screen::unread;
 use crate::screen::view::{Level, View, lost};
-use crate::screen::wire::{AgentReport, Line, RunResult, SandboxReport};
+use crate::screen::wire::{AgentReport, DenialReport, Line, RunResult, SandboxReport};
 use crate::session::limits::Raise;
 use agent_core::budget::Limits;
 use agent_core::llm::Effort;
 use agent_core::permission::PermissionMode;
 use agent_core::session::OutcomeKind;
 use agent_runner::Notice;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Shows notices and the result in the chosen format: data to standard output, the rest to standard error.
@@ -27,6 +28,8 @@ pub(crate) struct Printer {
     held_error: Option<Notice>,
     /// The agents below that have an outcome.
     agents: Vec<AgentReport>,
+    /// The denied calls of agents below, by the ids of their sessions: of each what it said last.
+    denials: BTreeMap<String, Vec<DenialReport>>,
     /// How long the run may take.
     max_wall_time_ms: Option<u64>,
 }
@@ -55,6 +58,7 @@ impl Printer {
             has_begun: false,
             held_error: None,
             agents: Vec::new(),
+            denials: BTreeMap::new(),
             max_wall_time_ms: None,
         }
     }
@@ -89,6 +93,12 @@ impl Printer {
         if let Notice::AgentEnded { agent, outcome, spent } = notice {
             self.agents.push(AgentReport::of(agent, outcome, spent));
         }
+        if let Notice::OfAgent { agent, notice } = notice
+            && let Notice::Prompt { outcome: Some(outcome), is_new: true, .. } = &**notice
+        {
+            let denied = outcome.denials.iter().map(|denial| DenialReport::of(denial, Some(&agent.id)));
+            self.denials.insert(agent.id.clone(), denied.collect());
+        }
         let held = self.held_error.take();
         if let Some(error) = held.filter(|_| !matches!(notice, Notice::Prompt { .. })) {
             self.view.notice(&error);
@@ -119,7 +129,8 @@ impl Printer {
                 sandbox: None,
             });
         }
-        let result = RunResult { agents: std::mem::take(&mut self.agents), ..result };
+        let mut result = RunResult { agents: std::mem::take(&mut self.agents), ..result };
+        result.permission_denials.extend(std::mem::take(&mut self.denials).into_values().flatten());
         self.tell(&result, options);
         let is_out_of_time = result.is_out_of_time(self.max_wall_time_ms);
         let (code, told) = (result.exit_code, result.error.clone());

@@ -270,6 +270,9 @@ pub(crate) struct DenialReport {
     tool_input: Value,
     /// Why.
     reason: String,
+    /// The session's id of the agent below that made the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
 }
 
 impl Line {
@@ -397,15 +400,18 @@ impl DenialReport {
             Some(text) => format!("{name} {}", crate::screen::terminal::one_line(text, 100)),
             None => name,
         };
-        format!("denied: {call} ({})", crate::screen::terminal::inline(&self.reason))
+        let whose = self.agent.as_deref().map(|id| format!("agent {}: ", crate::screen::terminal::inline(id)));
+        format!("denied: {}{call} ({})", whose.unwrap_or_default(), crate::screen::terminal::inline(&self.reason))
     }
 
-    pub(crate) fn of(denial: &Denial) -> Self {
+    /// `agent` is the session's id of the agent below that made the call.
+    pub(crate) fn of(denial: &Denial, agent: Option<&str>) -> Self {
         Self {
             tool_name: denial.call.name.to_string(),
             tool_use_id: denial.call.id.to_string(),
             tool_input: serde_json::from_str(denial.call.arguments.as_str()).unwrap_or_default(),
             reason: denial.reason.clone(),
+            agent: agent.map(str::to_owned),
         }
     }
 }

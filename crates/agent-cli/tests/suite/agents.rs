@@ -107,8 +107,12 @@ fn an_agent_that_only_reads_cannot_write_and_one_that_may_is_asked_about() {
     // To begin one that may write is a question, and its own calls are questions, too.
     let ended = run(&scratch, &writer("shared"), &[]);
     ended.assert_code(61);
-    let ended = run(&scratch, &writer("shared"), &["--allow", "spawn_agent"]);
-    ended.assert_code(61).assert_says("no one could be asked");
+    let ended = run(&scratch, &writer("shared"), &["--allow", "spawn_agent", "--output-format", "json"]);
+    ended.assert_code(61).assert_says("no one could be asked").assert_says("denied: agent ");
+    let result = ended.result();
+    let [denied] = &result["permission_denials"].as_array().unwrap()[..] else { panic!("{result}") };
+    assert_eq!(denied["tool_name"], "write_file");
+    assert_eq!(denied["agent"].as_str(), Some(&*format!("{}.1", result["session_id"].as_str().unwrap())));
     assert!(!scratch.work("b.txt").exists());
     let ended = run(&scratch, &writer("shared"), &["--allow", "spawn_agent", "--allow", "write_file"]);
     ended.assert_code(0);

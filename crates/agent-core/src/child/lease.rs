@@ -36,7 +36,7 @@ impl Lease {
     /// What is left of it when so much was spent. Time is that of a whole run.
     #[must_use]
     pub fn less(&self, spent: &Spent) -> Self {
-        *Remainder::of(self, spent, []).as_lease()
+        *Remainder::of(self, spent).as_lease()
     }
 
     /// What an agent may spend at most, itself and below: what limits its session.
@@ -120,6 +120,18 @@ impl Spent {
         }
     }
 
+    /// What is left of it without the other, which is a part of it.
+    #[must_use]
+    pub const fn less(&self, part: &Self) -> Self {
+        Self {
+            model_calls: self.model_calls.saturating_sub(part.model_calls),
+            tool_calls: self.tool_calls.saturating_sub(part.tool_calls),
+            tokens: self.tokens.saturating_sub(part.tokens),
+            cost_nano_usd: self.cost_nano_usd.saturating_sub(part.cost_nano_usd),
+            agents: self.agents.saturating_sub(part.agents),
+        }
+    }
+
     /// The whole lease, as far as it has an end: what a child costs of which nothing is known any more. Where a kind has no limit, what was
     /// last known to be spent counts.
     #[must_use]
@@ -190,6 +202,9 @@ pub const USUAL: Lease = Lease {
     depth: 0,
 };
 
+/// Most that one lease has of anything: then what all together hold can be added up.
+const MOST: u64 = u64::MAX >> 12;
+
 /// Why no lease is granted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
@@ -256,28 +271,20 @@ pub struct Remainder {
 impl Remainder {
     /// What is left of an agent's own lease, or, for the root, of its limits and what it may begin.
     ///
-    /// `spent` is what the agent and those below it whose runs have an outcome spent; `out` are the leases of those that have none.
+    /// `used` is what the agent and those below it whose runs have an outcome spent, and what the leases of the others hold.
     #[must_use]
-    pub fn of<'a>(whole: &Lease, spent: &Spent, out: impl IntoIterator<Item = &'a Lease>) -> Self {
-        let mut left = Lease {
-            model_calls: less(whole.model_calls, spent.model_calls),
-            tool_calls: less(whole.tool_calls, spent.tool_calls),
-            tokens: less(whole.tokens, spent.tokens),
-            cost_nano_usd: less(whole.cost_nano_usd, spent.cost_nano_usd),
-            time_ms: whole.time_ms,
-            agents: whole.agents.saturating_sub(spent.agents),
-            depth: whole.depth,
-        };
-        for lease in out {
-            // A lease without a limit is granted only where there is none.
-            left.model_calls = less(left.model_calls, lease.model_calls.unwrap_or_default());
-            left.tool_calls = less(left.tool_calls, lease.tool_calls.unwrap_or_default());
-            left.tokens = less(left.tokens, lease.tokens.unwrap_or_default());
-            left.cost_nano_usd = less(left.cost_nano_usd, lease.cost_nano_usd.unwrap_or_default());
-            // The child itself, and those that it may begin.
-            left.agents = left.agents.saturating_sub(lease.agents.saturating_add(1));
+    pub fn of(whole: &Lease, used: &Spent) -> Self {
+        Self {
+            lease: Lease {
+                model_calls: less(whole.model_calls, used.model_calls),
+                tool_calls: less(whole.tool_calls, used.tool_calls),
+                tokens: less(whole.tokens, used.tokens),
+                cost_nano_usd: less(whole.cost_nano_usd, used.cost_nano_usd),
+                time_ms: whole.time_ms,
+                agents: whole.agents.saturating_sub(used.agents),
+                depth: whole.depth,
+            },
         }
-        Self { lease: left }
     }
 
     /// What is left.
@@ -351,7 +358,7 @@ fn granted(
     match (asked, left) {
         (Some(asked), Some(left)) if asked > left => Err(too_much(unit, asked, left)),
         (Some(0), _) => Err(NoLease::NothingLeft { unit }),
-        (Some(asked), _) => Ok(Some(asked)),
+        (Some(asked), _) => Ok(Some(asked.min(MOST))),
         (None, None) => Ok(usual),
         (None, Some(left)) => {
             let share = left / shares;

@@ -10,7 +10,7 @@
 //! let mut child = Child::new(Assignment::new(1, "tests", "Run the tests."));
 //! // What the parent may still spend is shared: half of it, for one child.
 //! let whole = lease::Lease { model_calls: Some(50), agents: 4, depth: 1, ..Default::default() };
-//! let left = lease::Remainder::of(&whole, &lease::Spent::default(), []);
+//! let left = lease::Remainder::of(&whole, &lease::Spent::default());
 //! let gate = Gate { lease: left.lease(&lease::Wish::default(), 1), ..Gate::open(whole) };
 //! let step = child.step(0, Event::Assigned { gate: gate.clone() })?;
 //! let [Action::BeginChild { run, lease }] = step.actions[..] else { panic!() };

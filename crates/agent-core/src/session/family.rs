@@ -4,7 +4,7 @@ use super::table::State;
 use super::{Session, Ticket};
 use crate::budget::{Ledger, LimitKind};
 use crate::child::lease::Spent;
-use crate::conversation::{CallId, ToolCall, UserMessage};
+use crate::conversation::{ToolCall, UserMessage};
 use crate::permission::Permissions;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,11 +14,6 @@ impl Session {
     pub(crate) fn running_calls(&self) -> Option<(Ticket, impl Iterator<Item = &ToolCall>)> {
         let ticket = self.asked.ticket().filter(|_| self.state == State::ExecutingTools)?;
         Some((ticket, self.batch.as_deref()?.begun()))
-    }
-
-    /// Whether this call runs.
-    pub(crate) fn is_running(&self, call: &CallId) -> bool {
-        self.state == State::ExecutingTools && self.batch.as_deref().is_some_and(|batch| batch.is_running(call))
     }
 
     /// Agents below may spend so much from here on, and have spent so much.

@@ -38,8 +38,8 @@ fn a_call_is_answered_with_the_outcome_of_the_child() {
     tree.say("go");
     tree.run(script(&[calls(&[spawn("one"), spawn("two")], "a")]));
     let results = read_by(tree.agent(&[]));
-    assert_eq!(results[1], "The agent `one` has ended: done, unverified. It says:\n[1] is done.");
-    assert_eq!(results[2], "The agent `two` has ended: done, unverified. It says:\n[2] is done.");
+    assert_eq!(results[1], "The agent `one` has ended: done, unverified. It says:\n> [1] is done.");
+    assert_eq!(results[2], "The agent `two` has ended: done, unverified. It says:\n> [2] is done.");
     assert_eq!(tree.agent(&[]).outcome().unwrap().kind, OutcomeKind::Success);
     // Each child's call counts for the root, and nothing is leased out any more.
     let ledger = tree.agent(&[]).session().ledger();
@@ -56,7 +56,7 @@ fn a_turn_that_ends_waits_for_children_in_the_background_and_reports_them() {
     tree.run(script(&[calls(&[in_background("one")], "a"), LlmResponse::text("I wait.")]));
     let read = read_by(tree.agent(&[]));
     assert!(read[1].starts_with("The agent `one` has begun."), "{read:?}");
-    assert_eq!(read[2], "The agent `one` has ended: done, unverified. It says:\n[1] is done.");
+    assert_eq!(read[2], "The agent `one` has ended: done, unverified. It says:\n> [1] is done.");
     assert_eq!(tree.agent(&[]).outcome().unwrap().text, "The end.");
     tree.check();
 }
@@ -118,10 +118,10 @@ fn a_question_answers_the_call_and_an_answer_lets_the_child_continue() {
     };
     tree.run(answer);
     let read = read_by(tree.agent(&[]));
-    assert!(read[1].ends_with("It asks:\nWhich one?"), "{read:?}");
+    assert!(read[1].ends_with("It asks:\n> Which one?"), "{read:?}");
     assert_eq!(read[2], "delivered to `one`");
     assert!(read[3].starts_with("The agent `one` has ended: done"), "{read:?}");
-    assert!(read_by(tree.agent(&[1])).contains(&"The left one.".to_owned()));
+    assert!(read_by(tree.agent(&[1])).contains(&"The agent that began you says:\n> The left one.".to_owned()));
     tree.check();
 }
 

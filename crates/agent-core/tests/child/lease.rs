@@ -62,7 +62,7 @@ proptest! {
         for one in moves {
             match one {
                 Move::Grant(wish, siblings) => {
-                    let left = Remainder::of(&whole, &spent, &out);
+                    let left = Remainder::of(&whole, &out.iter().map(Spent::held_by).fold(spent, |all, held| all.plus(&held)));
                     let Ok(lease) = left.lease(&wish, siblings) else { continue };
                     prop_assert!(!lease.is_spent(), "a lease of nothing: {lease:?}");
                     prop_assert_eq!(lease.depth + 1, whole.depth);
@@ -97,7 +97,7 @@ proptest! {
 #[test]
 fn a_share_is_half_of_what_is_left_by_the_siblings_and_never_everything() {
     let whole = Lease { model_calls: Some(40), cost_nano_usd: Some(1_000), agents: 9, depth: 2, ..Lease::default() };
-    let left = Remainder::of(&whole, &Spent { model_calls: 4, ..Spent::default() }, []);
+    let left = Remainder::of(&whole, &Spent { model_calls: 4, ..Spent::default() });
     let lease = left.lease(&Wish::default(), 3).unwrap();
     assert_eq!((lease.model_calls, lease.cost_nano_usd, lease.depth, lease.agents), (Some(6), Some(166), 1, 0));
     assert_eq!((lease.tool_calls, lease.time_ms, lease.tokens), (USUAL.tool_calls, USUAL.time_ms, None));
@@ -109,7 +109,7 @@ fn a_share_is_half_of_what_is_left_by_the_siblings_and_never_everything() {
 fn what_is_not_there_is_not_leased_and_the_refusal_has_numbers() {
     let whole =
         Lease { model_calls: Some(3), cost_nano_usd: Some(1_500_000_000), agents: 1, depth: 1, ..Lease::default() };
-    let refused = |whole: &Lease, wish| Remainder::of(whole, &Spent::default(), []).lease(&wish, 1).unwrap_err();
+    let refused = |whole: &Lease, wish| Remainder::of(whole, &Spent::default()).lease(&wish, 1).unwrap_err();
     let said = |wish| refused(&whole, wish).to_string();
     assert_eq!(
         said(Wish { model_calls: Some(4), ..Wish::default() }),

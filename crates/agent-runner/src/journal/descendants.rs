@@ -103,7 +103,7 @@ impl SessionStore {
                 }
             }
         }
-        self.create(id)
+        Ok(FileJournal::create_as(&self.path(id)?, Some(&self.siblings))?)
     }
 }
 

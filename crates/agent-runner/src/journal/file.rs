@@ -5,6 +5,7 @@ use super::line;
 use super::own::{NotOwn, check_own};
 use super::read::{ReadError, Reader, Recovered, read, with_begun};
 use super::regular::open_regular;
+use super::siblings::{Counted, Identity, Siblings, open_again};
 use agent_core::journal::{Format, Rebuilt, Record, Replayer};
 use agent_core::ports::{Journal, JournalError};
 use async_trait::async_trait;
@@ -21,9 +22,13 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct FileJournal {
     path: PathBuf,
-    open: Arc<Open>,
+    file: Slot,
+    /// What it shares with others, where it is that of an agent below a session.
+    siblings: Option<Siblings>,
     wait: DiskWait,
     buffer: Vec<u8>,
+    /// Whether the file's name may not be on the disk yet.
+    is_new: bool,
     /// Whether written records may not be on the disk yet.
     is_behind: bool,
     /// Whether the content of the file is unknown: then nothing may follow.
@@ -31,10 +36,19 @@ pub struct FileJournal {
 }
 
 #[derive(Debug)]
+enum Slot {
+    Open(Arc<Open>),
+    /// It is closed until the next record.
+    Closed(Identity),
+}
+
+#[derive(Debug)]
 struct Open {
     file: File,
-    /// Held as long as the journal is open; the system lets go of it when the process ends, however it ends.
-    _lock: File,
+    /// Held as long as the journal is open; the system lets go of it when the process ends, however it ends. That of an agent below has
+    /// none: who writes the session's journal writes it.
+    _lock: Option<File>,
+    _counted: Option<Counted>,
 }
 
 impl FileJournal {
@@ -43,15 +57,19 @@ impl FileJournal {
     /// # Errors
     /// [`OpenError`] when the file exists or cannot be made.
     pub fn create(path: &Path) -> Result<Self, OpenError> {
+        Self::create_as(path, None)
+    }
+
+    /// The same for an agent below a session, whose journal the caller writes.
+    pub(super) fn create_as(path: &Path, siblings: Option<&Siblings>) -> Result<Self, OpenError> {
         if let Some(folder) = path.parent() {
             make_private_folder(folder).map_err(|source| OpenError::io(folder, source))?;
         }
-        let lock = lock(path)?;
+        let lock = lock_as(path, siblings)?;
         let file = private(OpenOptions::new().append(true).create_new(true))
             .open(path)
             .map_err(|source| OpenError::io(path, source))?;
-        sync_folder_of(path).map_err(|source| OpenError::io(path, source))?;
-        Ok(Self::new(path, file, lock))
+        Ok(Self { is_new: true, ..Self::new(path, file, lock, siblings) })
     }
 
     /// Opens a journal to continue it. A record that was cut by a crash is moved to a separate file, in a file that ends in `.torn`. A
@@ -64,7 +82,7 @@ impl FileJournal {
         let recovered = read(path).map_err(OpenError::Read)?;
         let Recovered { format, good_bytes, torn_bytes, .. } = recovered;
         let cut = Cut { format, good_bytes, torn_bytes };
-        let journal = Self::go_on(path, lock, cut, || Ok(recovered.records.clone()))?;
+        let journal = Self::go_on(path, Some(lock), None, cut, || Ok(recovered.records.clone()))?;
         Ok((journal, recovered))
     }
 
@@ -74,7 +92,12 @@ impl FileJournal {
     /// # Errors
     /// As with [`resume`](Self::resume), also when a record does not fit the ones before; the file is left as it is then.
     pub fn rebuild(path: &Path) -> Result<Reopened, OpenError> {
-        let lock = lock(path)?;
+        Self::rebuild_as(path, None)
+    }
+
+    /// The same for an agent below a session, whose journal the caller writes.
+    pub(super) fn rebuild_as(path: &Path, siblings: Option<&Siblings>) -> Result<Reopened, OpenError> {
+        let lock = lock_as(path, siblings)?;
         let mut reader = Reader::open(path).map_err(OpenError::Read)?;
         let mut replayer: Option<Replayer> = None;
         while let Some(record) = reader.next() {
@@ -88,7 +111,7 @@ impl FileJournal {
         let (format, good_bytes, torn_bytes) = (reader.format(), reader.good_bytes(), reader.torn_bytes());
         // Closed before it is written.
         drop(reader);
-        let journal = Self::go_on(path, lock, Cut { format, good_bytes, torn_bytes }, || {
+        let journal = Self::go_on(path, lock, siblings, Cut { format, good_bytes, torn_bytes }, || {
             read(path).map(|all| all.records).map_err(OpenError::Read)
         })?;
         let rebuilt = replayer.map(|replayer| with_begun(replayer.finish(), format));
@@ -104,7 +127,8 @@ impl FileJournal {
     /// Makes of a file whatever today's program appends to.
     fn go_on(
         path: &Path,
-        lock: File,
+        lock: Option<File>,
+        siblings: Option<&Siblings>,
         cut: Cut,
         records: impl FnOnce() -> Result<Vec<Record>, OpenError>,
     ) -> Result<Self, OpenError> {
@@ -116,16 +140,18 @@ impl FileJournal {
             write_anew(path, old, &records()?).map_err(failed)?;
         }
         let file = open_regular(path, OpenOptions::new().append(true)).map_err(failed)?;
-        Ok(Self::new(path, file, lock))
+        Ok(Self::new(path, file, lock, siblings))
     }
 
-    fn new(path: &Path, file: File, lock: File) -> Self {
-        let open = Arc::new(Open { file, _lock: lock });
+    fn new(path: &Path, file: File, lock: Option<File>, siblings: Option<&Siblings>) -> Self {
+        let open = Open { file, _lock: lock, _counted: siblings.map(Siblings::count) };
         Self {
             path: path.to_owned(),
-            open,
-            wait: DiskWait::default(),
+            file: Slot::Open(Arc::new(open)),
+            siblings: siblings.cloned(),
+            wait: siblings.map(Siblings::wait).unwrap_or_default(),
             buffer: Vec::new(),
+            is_new: false,
             is_behind: false,
             is_broken: false,
         }
@@ -137,7 +163,8 @@ impl FileJournal {
         line::write(record, &mut self.buffer)?;
         // Taken back only when the record is known to be whole.
         self.is_broken = true;
-        (&self.open.file).write_all(&self.buffer)?;
+        let open = self.opened()?;
+        (&open.file).write_all(&self.buffer)?;
         (self.is_broken, self.is_behind) = (false, true);
         Ok(())
     }
@@ -149,9 +176,31 @@ impl FileJournal {
         }
         // Taken back only when the disk has said so: not after an error, nor when this future is dropped halfway.
         self.is_broken = true;
-        let open = self.open.clone();
-        self.wait.run(move || open.file.sync_data()).await?;
-        (self.is_broken, self.is_behind) = (false, false);
+        let (open, new) = (self.opened()?, self.is_new.then(|| self.path.clone()));
+        self.wait.run(move || to_disk(&open.file, new.as_deref())).await?;
+        (self.is_broken, self.is_behind, self.is_new) = (false, false, false);
+        self.close_among_many()
+    }
+
+    /// The file, which may have been closed.
+    fn opened(&mut self) -> io::Result<Arc<Open>> {
+        let known = match &self.file {
+            Slot::Open(open) => return Ok(open.clone()),
+            Slot::Closed(known) => *known,
+        };
+        let file = open_again(&self.path, known)?;
+        let open = Arc::new(Open { file, _lock: None, _counted: self.siblings.as_ref().map(Siblings::count) });
+        self.file = Slot::Open(open.clone());
+        Ok(open)
+    }
+
+    /// Everything is on the disk: where many are open, this one is closed.
+    fn close_among_many(&mut self) -> io::Result<()> {
+        if self.siblings.as_ref().is_some_and(Siblings::are_many)
+            && let Slot::Open(open) = &self.file
+        {
+            self.file = Slot::Closed(Identity::of(&open.file)?);
+        }
         Ok(())
     }
 
@@ -159,8 +208,9 @@ impl FileJournal {
     pub(super) fn sync_now(&mut self) -> io::Result<()> {
         self.check()?;
         self.is_broken = true;
-        self.open.file.sync_data()?;
-        (self.is_broken, self.is_behind) = (false, false);
+        let open = self.opened()?;
+        to_disk(&open.file, self.is_new.then_some(&self.path))?;
+        (self.is_broken, self.is_behind, self.is_new) = (false, false, false);
         Ok(())
     }
 
@@ -252,6 +302,24 @@ fn try_lock(lock: &File) -> Result<(), TryLockError> {
         }
     }
     lock.try_lock()
+}
+
+/// The lock of a session's journal. That of an agent below has none, which would be another descriptor.
+fn lock_as(path: &Path, siblings: Option<&Siblings>) -> Result<Option<File>, OpenError> {
+    match siblings {
+        None => lock(path).map(Some),
+        Some(_) => {
+            let mut own = path.parent().into_iter().chain([path]).filter(|own| !own.as_os_str().is_empty());
+            own.try_for_each(check_own)?;
+            Ok(None)
+        }
+    }
+}
+
+/// Makes what was written survive a crash of the machine, and the name of a new file: after its content, so that both cost once.
+fn to_disk(file: &File, new: Option<&Path>) -> io::Result<()> {
+    file.sync_data()?;
+    new.map_or(Ok(()), sync_folder_of)
 }
 
 /// Takes the lock beside the journal. The lock's file says who holds it.

@@ -35,6 +35,7 @@ mod pictures;
 mod read;
 mod regular;
 mod salvage;
+mod siblings;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;

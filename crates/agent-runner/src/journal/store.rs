@@ -6,6 +6,7 @@ use super::file::{FileJournal, OpenError, Reopened, is_locked, lock};
 use super::index::{self, Index, Said, Stamp};
 use super::own::check_own;
 use super::read::Recovered;
+use super::siblings::Siblings;
 use agent_core::journal::ReplayError;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
@@ -19,6 +20,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug)]
 pub struct SessionStore {
     folder: PathBuf,
+    /// What the journals of agents below share.
+    pub(super) siblings: Siblings,
 }
 
 /// A session that is kept.
@@ -60,7 +63,7 @@ impl SessionStore {
     /// The sessions of a working directory under a root such as `~/.local/state/agent/sessions`.
     #[must_use]
     pub fn new(root: &Path, working_directory: &Path) -> Self {
-        Self { folder: root.join(project_name(working_directory)) }
+        Self { folder: root.join(project_name(working_directory)), siblings: Siblings::default() }
     }
 
     /// Where the journals are.
@@ -84,7 +87,7 @@ impl SessionStore {
         for entry in entries {
             let entry = entry.map_err(io)?;
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                stores.push(Self { folder: entry.path() });
+                stores.push(Self { folder: entry.path(), siblings: Siblings::default() });
             }
         }
         stores.sort_by(|one, other| one.folder.cmp(&other.folder));
@@ -137,7 +140,8 @@ impl SessionStore {
     /// # Errors
     /// As [`resume`](Self::resume), and when the records make no session.
     pub fn rebuild(&self, id: &str) -> Result<Reopened, StoreError> {
-        Ok(FileJournal::rebuild(&self.existing(id)?)?)
+        let siblings = descendants::parts(id).map(|_| &self.siblings);
+        Ok(FileJournal::rebuild_as(&self.existing(id)?, siblings)?)
     }
 
     /// Takes a session away for good, with what was kept beside it.

@@ -8,6 +8,7 @@ mod bound;
 mod bound_resume;
 mod cancel;
 mod crash_points;
+mod crowd;
 mod durability;
 mod example;
 mod hooks;

@@ -28,7 +28,11 @@ pub(crate) fn conclude(job: &Job, shown: &Shown, signalled: Option<Signal>, star
         duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         total_cost_usd: spent.known_cost_nano_usd().map(|nano| nano as f64 / 1e9),
         usage: UsageReport::of(&spent.usage),
-        permission_denials: outcome.iter().flat_map(|outcome| &outcome.denials).map(DenialReport::of).collect(),
+        permission_denials: outcome
+            .iter()
+            .flat_map(|outcome| &outcome.denials)
+            .map(|denial| DenialReport::of(denial, None))
+            .collect(),
         terminal_state: format!("{:?}", job.state()),
         raise: outcome
             .filter(|outcome| matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit))

@@ -1,6 +1,6 @@
 //! What a child is made of: all of it follows from its parent and from the call.
 
-use super::Kin;
+use super::{Kin, words};
 use crate::agent::Agent;
 use crate::agents::{AgentLimits, SharedWorkspace};
 use crate::child::lease::Lease;
@@ -104,10 +104,11 @@ impl Kin {
             SharedWorkspace::Shared => "You may change files.",
         };
         let head = format!(
-            "You are the agent `{name}` and work for another agent. {may} Your last message is your report to it."
+            "You are the agent `{name}` and work for another agent. {may} Your last message is your report to it. \
+             A message that begins with `The user says:` is the user's; what agents say has `> ` before each line."
         );
         let how = asked.mode.instruction().map(|text| format!("\n{text}")).unwrap_or_default();
-        UserMessage::of_agent(format!("{head}{how}\n\nYour task:\n{}", asked.task))
+        UserMessage::of_agent(format!("{head}{how}\n\nYour task:\n{}", words::task(&asked.task)))
     }
 }
 

@@ -50,10 +50,12 @@ impl Agent {
     /// Takes up the calls that are the agent's own to answer and have just begun.
     pub(super) fn take_calls(&mut self, at_ms: u64, out: &mut FamilyStep) -> bool {
         let Some((ticket, calls)) = self.session.running_calls() else { return false };
-        let known = self.family.as_deref();
-        let is_open = |call: &ToolCall| known.is_some_and(|family| family.open.iter().any(|open| open.call == call.id));
-        let calls: Vec<ToolCall> =
-            calls.filter(|call| AgentCall::is_tool(&call.name) && !is_open(call)).cloned().collect();
+        // The calls of a group are taken up together.
+        let newest = self.family.as_deref().and_then(|family| family.open.last());
+        if newest.is_some_and(|open| open.ticket == ticket) {
+            return false;
+        }
+        let calls: Vec<ToolCall> = calls.filter(|call| AgentCall::is_tool(&call.name)).cloned().collect();
         if calls.is_empty() {
             return false;
         }
@@ -67,7 +69,7 @@ impl Agent {
                 Err(message) => Awaited::Failure(format!("not run: {message}")),
                 Ok(AgentCall::Spawn(asked)) => self.spawn(at_ms, &mut family, asked, &share, out),
                 Ok(AgentCall::Wait(wait)) => family.wait(&wait.names, wait.until),
-                Ok(AgentCall::Send(send)) => family.send(at_ms, &send.name, send.message, out),
+                Ok(AgentCall::Send(send)) => family.send(at_ms, &send.name, &send.message, out),
                 Ok(AgentCall::Stop(stop)) => family.stop(at_ms, &stop.name, out),
                 Ok(AgentCall::List) => Awaited::List,
             };
@@ -96,6 +98,7 @@ impl Agent {
         let number = u32::try_from(family.kin.len()).unwrap_or(u32::MAX).saturating_add(1);
         let child = Child::new(Assignment::new(number, asked.name.as_str(), asked.task.as_str()));
         let is_background = asked.background;
+        family.names.insert(asked.name.clone(), number);
         family.kin.push(Kin { child, asked, read: 0 });
         let mut own = FamilyStep::empty();
         let assigned = family.move_child(at_ms, number, Event::Assigned { gate }, &mut own);
@@ -104,7 +107,9 @@ impl Agent {
         if let Some(outcome) = child.and_then(Child::outcome) {
             // It used up neither the name nor the number.
             let reason = outcome.reason.clone().unwrap_or_default();
-            family.kin.pop();
+            if let Some(kin) = family.kin.pop() {
+                family.names.remove(kin.child.name());
+            }
             return Awaited::NotBegun(reason);
         }
         family.begun_ms.push_back(at_ms);
@@ -175,9 +180,9 @@ impl Family {
         Awaited::Some(numbers, until)
     }
 
-    fn send(&mut self, at_ms: u64, name: &str, message: String, out: &mut FamilyStep) -> Awaited {
+    fn send(&mut self, at_ms: u64, name: &str, message: &str, out: &mut FamilyStep) -> Awaited {
         let Some(number) = self.named(name) else { return Awaited::Failure(self.unknown(name)) };
-        match self.move_child(at_ms, number, Event::MessageSent { text: message }, out) {
+        match self.move_child(at_ms, number, Event::MessageSent { text: words::message(message) }, out) {
             Ok(()) => Awaited::Taken(number, self.kin(number).map_or(0, |kin| kin.child.sent())),
             Err(rejected) => Awaited::Failure(format!("not delivered: {}", self.why_not(number, &rejected))),
         }

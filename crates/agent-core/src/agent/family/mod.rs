@@ -24,7 +24,7 @@ use crate::children::{self, Children};
 use crate::conversation::{CallId, ToolCall};
 use crate::session::{Action, Outstanding};
 use crate::tool::ToolOutcome;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -36,6 +36,8 @@ pub(super) struct Family {
     machine: Children,
     /// By number: the first has number 1.
     kin: Vec<Kin>,
+    /// Their numbers, by name.
+    names: BTreeMap<String, u32>,
     /// The numbers of those that are alive.
     alive: Vec<u32>,
     /// The numbers of those that have ended and whose outcome the model has not read, in the order of the numbers.
@@ -44,6 +46,8 @@ pub(super) struct Family {
     open: Vec<Open>,
     /// When the last children were begun, in milliseconds since the Unix epoch.
     begun_ms: VecDeque<u64>,
+    /// What those that are alive may still spend, themselves included.
+    leased: Spent,
     /// What those spent whose runs have an outcome.
     spent: Spent,
     /// Calls of children that were denied because no one could be asked.
@@ -117,6 +121,12 @@ impl Kin {
         self.asked.workspace == SharedWorkspace::Shared
     }
 
+    /// What it may still spend, itself included.
+    fn held(&self) -> Spent {
+        let lease = self.child.lease().filter(|_| self.child.is_living());
+        lease.map(Spent::held_by).unwrap_or_default()
+    }
+
     /// Whether it asks something that its parent's model has not read.
     fn has_question(&self) -> bool {
         self.child.question().is_some() && self.child.questions() > self.read
@@ -138,11 +148,7 @@ impl Family {
     }
 
     fn named(&self, name: &str) -> Option<u32> {
-        self.kin.iter().find(|kin| kin.child.name() == name).map(|kin| kin.child.number())
-    }
-
-    fn leases(&self) -> impl Iterator<Item = &Lease> {
-        self.alive.iter().filter_map(|number| self.kin(*number)?.child.lease())
+        self.names.get(name).copied()
     }
 
     /// Whether the agent waits for children, though its turn has ended.
@@ -254,7 +260,7 @@ impl Agent {
         // A child's time is part of what its parent's turn has left.
         whole.time_ms = self.session.time_left_in_turn_ms(at_ms).or(whole.time_ms);
         let ledger = self.session.ledger();
-        Remainder::of(&whole, &ledger.whole(), family.leases())
+        Remainder::of(&whole, &ledger.whole().plus(&family.leased))
     }
 
     /// What happened to a child, as its journal has it.
@@ -291,12 +297,13 @@ impl Family {
     ) -> Result<(), Rejected> {
         let name = event.name();
         let Some(kin) = self.kin_mut(number) else { return Err(Rejected::NoChild { event: name, number }) };
-        let was_alive = kin.child.is_living();
+        let (was_alive, held) = (kin.child.is_living(), kin.held());
         let step = kin.child.step(at_ms, event)?;
-        let is_alive = kin.child.is_living();
+        let (is_alive, holds, spent) = (kin.child.is_living(), kin.held(), *kin.child.spent());
+        self.leased = self.leased.less(&held).plus(&holds);
         if was_alive && !is_alive {
             // It counts as one of the agents that were begun.
-            let spent = kin.child.spent().with_itself();
+            let spent = spent.with_itself();
             self.spent = self.spent.plus(&spent);
             self.alive.retain(|alive| *alive != number);
             let at = self.untold.partition_point(|untold| *untold < number);

@@ -7,7 +7,6 @@ use super::Family;
 use crate::agent::{Agent, Step};
 use crate::child::{self, StopCause};
 use crate::children::{ActionKind, Event, TurnEnd};
-use crate::conversation::CallId;
 use crate::lifecycle::Lifecycle;
 use crate::session::{self, OutcomeKind};
 use alloc::boxed::Box;
@@ -33,9 +32,9 @@ impl Agent {
         while !self.session.is_over() {
             let Some(mut family) = self.family.take() else { break };
             family.drop_closed(&self.session);
-            self.session.count_below(family.leased(), family.spent);
+            self.session.count_below(family.leased, family.spent);
             let moved = self.one_round(at_ms, &mut family, &mut cause, step, rendering);
-            self.session.count_below(family.leased(), family.spent);
+            self.session.count_below(family.leased, family.spent);
             self.family = Some(family);
             let took = moved && self.take_calls(at_ms, step.family_mut());
             has_calls |= took;
@@ -62,7 +61,7 @@ impl Agent {
             return self.tell_family(at_ms, family, Event::CallsStopped, step, rendering);
         }
         if let Some((open, outcome)) = family.next_answer(at_ms, is_stopping, step.family_mut()) {
-            self.session.count_below(family.leased(), family.spent);
+            self.session.count_below(family.leased, family.spent);
             step.family_mut().answered.push((open.call.clone(), outcome.clone()));
             let event = session::Event::ToolCompleted { ticket: open.ticket, call: open.call, outcome };
             self.step_session(at_ms, event, step, rendering);
@@ -72,9 +71,8 @@ impl Agent {
             family.was_cancelled = false;
             return self.tell_family(at_ms, family, Event::TurnBegan, step, rendering);
         }
-        let standing = family.standing(self.is_attended());
         if family.machine.is_working() && self.session.is_idle() && !self.session.is_in_turn() {
-            let end = self.turn_end(family);
+            let (end, standing) = (self.turn_end(family), family.standing(self.is_attended()));
             return self.tell_family(at_ms, family, Event::TurnEnded { end, standing }, step, rendering);
         }
         if core::mem::take(&mut cause.is_cancel) {
@@ -82,6 +80,7 @@ impl Agent {
             return self.tell_family(at_ms, family, Event::CancelRequested, step, rendering);
         }
         if core::mem::take(&mut cause.is_child) && family.machine.is_waiting() {
+            let standing = family.standing(self.is_attended());
             return self.tell_family(at_ms, family, Event::Moved { standing }, step, rendering);
         }
         false
@@ -175,17 +174,9 @@ impl Agent {
 }
 
 impl Family {
-    /// Forgets calls that the session does not wait for any more: it ended them itself.
+    /// Forgets calls that the session does not wait for any more: it ended them itself, which it does with a whole group.
     fn drop_closed(&mut self, session: &session::Session) {
-        let is_closed = |call: &CallId| !session.is_running(call);
-        if self.open.iter().any(|open| is_closed(&open.call)) {
-            self.open.retain(|open| !is_closed(&open.call));
-        }
-    }
-
-    /// What those that are alive may still spend, themselves included.
-    fn leased(&self) -> child::lease::Spent {
-        let held = self.leases().map(child::lease::Spent::held_by);
-        held.fold(child::lease::Spent::default(), |all, held| all.plus(&held))
+        let running = session.running_calls().map(|(ticket, _)| ticket);
+        self.open.retain(|open| Some(open.ticket) == running);
     }
 }
