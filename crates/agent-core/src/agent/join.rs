@@ -107,6 +107,8 @@ impl Agent {
                 step.session = session::Step::empty();
                 if let Some(oversight) = &mut self.oversight {
                     oversight.lifecycle.outlive();
+                    // A session that works on after the end of a life, with a higher limit, works in the next one.
+                    self.report(at_ms, self.session.conversation().len(), step);
                 }
                 Ok(())
             }
