@@ -128,29 +128,13 @@ pub(crate) fn open(
     let existing = Kept::existing(settings, options)?;
     let permissions = existing.as_ref().map_or_else(|| settings.permissions.clone(), |kept| kept.permissions(settings));
     attaching.permissions.clone_from(&permissions);
-    let made = match make(settings, options, chosen, permissions, approver, with_signal, servers) {
-        Ok(made) => made,
-        Err(failure) => {
-            existing.into_iter().for_each(|kept| kept.take_back(settings, options));
-            return Err(failure);
-        }
-    };
-    let Made {
-        builder,
-        model,
-        mut tool_names,
-        processes,
-        repository,
-        users,
-        background,
-        workspace,
-        shared,
-        mcp,
-        skills,
-    } = made;
+    let made = make(settings, options, chosen, permissions, approver, with_signal, servers);
+    let (made, kept) = made_and_kept(made, existing, settings, options)?;
+    let Made { builder, model, tool_names, processes, repository, users, background, workspace, shared, mcp, skills } =
+        made;
     (attaching.model, attaching.workspace) = (model.id.to_string(), Some(workspace));
-    let kept = existing.map_or_else(|| Kept::new(settings, options), Ok)?;
     let (builder, id, mut resumed) = kept.attach(builder, &settings.directory, &attaching.keeper);
+    let mut tool_names = tool_names;
     let builder = builder.tools(found_before(mcp.as_ref(), resumed.as_ref(), &mut tool_names));
     let config = builder.effective_config();
     users.is_of(&id);
@@ -159,14 +143,10 @@ pub(crate) fn open(
     let left = resumed.as_mut().and_then(|old| old.left.take());
     let was_unfinished = left.as_ref().is_some_and(Lifecycle::is_busy);
     let (builder, unfinished) = binding::bind(builder.commands(Arc::new(processes)), commitments, left, is_attended)?;
-    let (mut runner, handle, notices) = builder.build().map_err(Failure::internal)?;
-    let (before, reached) = match resumed {
-        Some(old) => {
-            let (continued, before, reached) = carry_over(runner, config, old);
-            runner = continued;
-            (before, reached)
-        }
-        None => (Before::default(), None),
+    let (runner, handle, notices) = builder.build().map_err(Failure::internal)?;
+    let (runner, before, reached) = match resumed {
+        Some(old) => carry_over(runner, config, old),
+        None => (runner, Before::default(), None),
     };
     let store = (!id.is_empty()).then(|| store(&settings.directory)).transpose()?;
     if let Some(store) = &store {
@@ -191,6 +171,24 @@ pub(crate) fn open(
         skills,
         doorway: Doorway(store.filter(|_| has_agents)),
     })
+}
+
+/// What a session is made of, and where it is kept: in a new journal, if it does not continue. A copy of one for which nothing can be made
+/// goes.
+fn made_and_kept(
+    made: Result<Made, Failure>,
+    existing: Option<Kept>,
+    settings: &Settings,
+    options: &Options,
+) -> Result<(Made, Kept), Failure> {
+    match (made, existing) {
+        (Ok(made), Some(kept)) => Ok((made, kept)),
+        (Ok(made), None) => Ok((made, Kept::new(settings, options)?)),
+        (Err(failure), existing) => {
+            existing.into_iter().for_each(|kept| kept.take_back(settings, options));
+            Err(failure)
+        }
+    }
 }
 
 /// The tools of servers that the model of a session that continues had found by searching; their names are added.

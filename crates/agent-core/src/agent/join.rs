@@ -104,14 +104,18 @@ impl Agent {
                 Ok(())
             }
             Event::Attended => {
-                step.session = session::Step::empty();
-                if let Some(oversight) = &mut self.oversight {
-                    oversight.lifecycle.outlive();
-                    // A session that works on after the end of a life, with a higher limit, works in the next one.
-                    self.report(at_ms, self.session.conversation().len(), step);
-                }
+                self.attended(at_ms, step);
                 Ok(())
             }
+        }
+    }
+
+    /// From now on another life follows the end of one. A session that works on after such an end, with a higher limit, works in it.
+    fn attended(&mut self, at_ms: u64, step: &mut Step) {
+        step.session = session::Step::empty();
+        if let Some(oversight) = &mut self.oversight {
+            oversight.lifecycle.outlive();
+            self.report(at_ms, self.session.conversation().len(), step);
         }
     }
 

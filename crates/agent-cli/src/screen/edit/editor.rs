@@ -4,6 +4,7 @@ use super::completion::{Completions, Found, common_start};
 use super::history::History;
 use super::layout::{Rows, around_cursor, laid_out};
 use super::line::{Line, Move};
+use super::search::Search;
 use super::vi::Vi;
 use crate::screen::terminal::inline;
 use std::mem;
@@ -49,42 +50,19 @@ pub(crate) struct Editor {
     pub(super) line: Line,
     /// Where the person wants the keys of vi.
     pub(super) vi: Option<Vi>,
-    history: History,
+    pub(super) history: History,
     /// The entry of the history that is shown; behind the last one there is the draft.
-    at: usize,
-    draft: Line,
-    search: Option<Search>,
+    pub(super) at: usize,
+    pub(super) draft: Line,
+    pub(super) search: Option<Search>,
     completions: Completions,
     /// What Tab found last, and which of it stands in the line.
     found: Option<(Found, Option<usize>)>,
     /// What was being written when a question came.
-    interrupted: Option<Line>,
+    pub(super) interrupted: Option<Line>,
     /// Bytes of a paste that has paused.
     waiting_paste_bytes: Option<usize>,
     columns: usize,
-}
-
-/// A search in the history.
-#[derive(Debug)]
-struct Search {
-    query: String,
-    /// The entry that is shown.
-    hit: Option<usize>,
-    before: Line,
-}
-
-impl Search {
-    /// Whether no entry has what is looked for.
-    const fn is_in_vain(&self) -> bool {
-        !self.query.is_empty() && self.hit.is_none()
-    }
-
-    /// Small letters find capitals, too.
-    fn is_in(&self, entry: &str) -> bool {
-        let has_capitals = self.query.chars().any(char::is_uppercase);
-        !self.query.is_empty()
-            && if has_capitals { entry.contains(&self.query) } else { entry.to_lowercase().contains(&self.query) }
-    }
 }
 
 impl Editor {
@@ -235,7 +213,7 @@ impl Editor {
         }
     }
 
-    fn key(&mut self, key: KeyEvent) -> Wish {
+    pub(super) fn key(&mut self, key: KeyEvent) -> Wish {
         if key.code == KeyCode::BackTab {
             return Wish::NextMode;
         }
@@ -333,13 +311,6 @@ impl Editor {
         Wish::Send { text: self.line.take(), shown: format!("{}{shown}", self.label) }
     }
 
-    pub(super) fn begin_search(&mut self) {
-        if self.interrupted.is_none() {
-            let before = self.line.clone();
-            self.search = Some(Search { query: String::new(), hit: None, before });
-        }
-    }
-
     pub(super) fn up(&mut self) {
         if !self.moves_by_row(false) && self.interrupted.is_none() {
             self.show_entry(self.at.checked_sub(1));
@@ -371,67 +342,6 @@ impl Editor {
             None => self.line = mem::take(&mut self.draft),
         }
         self.at = at;
-    }
-
-    fn search_key(&mut self, key: KeyEvent) -> Wish {
-        let is_control = key.modifiers.contains(Modifiers::CONTROL);
-        match key.code {
-            KeyCode::Char('r') if is_control => self.find_before(self.search.as_ref().and_then(|search| search.hit)),
-            KeyCode::Char('g') if is_control => {
-                if let Some(search) = self.search.take() {
-                    self.line = search.before;
-                }
-            }
-            KeyCode::Char(c) if !is_control && !key.modifiers.contains(Modifiers::ALT) => {
-                self.search.iter_mut().for_each(|search| search.query.push(c));
-                // What is shown may match the longer one, too.
-                self.find_before(self.search.as_ref().and_then(|search| search.hit).map(|hit| hit + 1));
-            }
-            KeyCode::Backspace => {
-                if let Some(search) = &mut self.search {
-                    search.query.pop();
-                }
-                self.find_before(None);
-            }
-            KeyCode::Escape | KeyCode::Tab => self.leave_search(),
-            // What was not found is not sent, and neither is what stood there before.
-            KeyCode::Enter if self.search.as_ref().is_some_and(Search::is_in_vain) => self.leave_search(),
-            _ => {
-                self.leave_search();
-                return self.key(key);
-            }
-        }
-        Wish::None
-    }
-
-    /// Shows the newest entry before this one that holds what is looked for. Where none does, the one that is shown stays if it does.
-    fn find_before(&mut self, before: Option<usize>) {
-        let Some(search) = &mut self.search else { return };
-        let entries = self.history.entries();
-        let before = before.unwrap_or(entries.len()).min(entries.len());
-        let mut older = entries.iter().enumerate().take(before).rev();
-        let shown = search.hit.and_then(|at| entries.get(at).map(|entry| (at, entry)));
-        let hit = older.find(|(_, entry)| search.is_in(entry)).or(shown.filter(|(_, entry)| search.is_in(entry)));
-        search.hit = hit.map(|(at, _)| at);
-        match hit.map(|(at, entry)| (at, entry.clone())) {
-            Some((at, entry)) => {
-                self.at = at;
-                self.line.set(&entry);
-            }
-            None if search.query.is_empty() => self.line = search.before.clone(),
-            None => self.line.set(""),
-        }
-    }
-
-    /// What was found stays in the line; what stood there before is back where nothing was.
-    fn leave_search(&mut self) {
-        let Some(search) = self.search.take() else { return };
-        if search.hit.is_some() {
-            self.draft = search.before;
-        } else {
-            self.line = search.before;
-            self.at = self.history.entries().len();
-        }
     }
 
     /// Puts in what all choices begin with; then one after the other.

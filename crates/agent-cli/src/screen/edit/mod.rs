@@ -13,6 +13,7 @@ pub(crate) mod editor;
 pub(crate) mod history;
 pub(crate) mod layout;
 pub(crate) mod line;
+mod search;
 #[cfg(test)]
 mod tests;
 pub(crate) mod vi;

@@ -44,4 +44,17 @@ impl View {
             let _ = self.style.put(&spans);
         }
     }
+
+    /// An answer that is stopped ends where it stands.
+    pub(crate) fn break_off(&mut self) {
+        self.end_answer();
+        self.end_line();
+    }
+
+    /// Nothing more of the answer comes.
+    pub(super) fn rested(&mut self) {
+        if std::mem::take(&mut self.showed_pieces) {
+            self.break_off();
+        }
+    }
 }

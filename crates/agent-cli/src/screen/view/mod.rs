@@ -146,10 +146,7 @@ impl View {
     pub(crate) fn notice(&mut self, notice: &Notice) {
         match notice {
             Notice::Delta(Delta::Text(text)) if self.is_live => self.piece(text),
-            Notice::Prompt { .. } if self.showed_pieces => {
-                self.showed_pieces = false;
-                self.break_off();
-            }
+            Notice::Prompt { .. } => self.rested(),
             Notice::Discarded if self.showed_pieces => {
                 self.showed_pieces = false;
                 self.end_answer();
@@ -335,12 +332,6 @@ impl View {
             put_aside("\n");
             self.in_line = false;
         }
-    }
-
-    /// An answer that is stopped ends where it stands.
-    pub(crate) fn break_off(&mut self) {
-        self.end_answer();
-        self.end_line();
     }
 
     /// A whole message: shown in pieces already, or now.
