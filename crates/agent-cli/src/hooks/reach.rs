@@ -128,7 +128,8 @@ impl Reach {
     /// Whether a file has several names, one of which may lie in a writable place. Those of the system have some of old.
     fn has_another_name(&self, path: &Path) -> bool {
         let Ok(file) = path.metadata() else { return false };
-        let is_of_system = || ["/usr", "/bin", "/sbin", "/lib"].iter().any(|system| path.starts_with(system));
+        let is_of_system =
+            || path.canonicalize().is_ok_and(|path| SYSTEM.iter().any(|system| path.starts_with(system)));
         let is_beside = |place: &PathBuf| place.metadata().is_ok_and(|place| place.dev() == file.dev());
         file.is_file() && file.nlink() > 1 && !is_of_system() && self.writable.iter().any(is_beside)
     }
@@ -199,6 +200,8 @@ fn name_of(path: &Path) -> String {
 
 /// A hook's own streams.
 const STREAMS: &[&str] = &["/dev/stdin", "/dev/stdout", "/dev/stderr"];
+/// Where a distribution keeps its programs, some of which have several names of old.
+const SYSTEM: [&str; 4] = ["/usr", "/bin", "/sbin", "/lib"];
 /// A shell has them itself, and they run nothing.
 const BUILTINS: &[&str] = &["echo", "printf", "exit", "true", "false", ":", "test"];
 /// Programs that act according to the name they are called by.

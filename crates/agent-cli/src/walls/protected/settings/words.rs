@@ -75,7 +75,8 @@ fn take_simple(simple: &[String], bases: &[PathBuf], place: Place<'_>, named: &m
         let attached = word.strip_prefix('-').and_then(|rest| rest.get(1..)).filter(|rest| !rest.starts_with('-'));
         let candidates = std::iter::once(&**word).chain(word.split_once('=').map(|(_, value)| value)).chain(attached);
         for text in candidates.filter(|text| !matches!(*text, "" | "." | "..")) {
-            let looked = Looked { text, runs: at == program || is_script, is_script };
+            let is_read = is_script && simple.iter().take(at).any(|before| reads_file(before));
+            let looked = Looked { text, runs: at == program || is_script, is_script, is_read };
             if may_end_otherwise {
                 take_endings(text, bases, named);
             }
@@ -119,7 +120,7 @@ fn take_options(simple: &[String], program: usize, bases: &[PathBuf], place: Pla
 fn take_searched(directory: &str, bases: &[PathBuf], place: Place<'_>, named: &mut Named) {
     if directory.contains(UNKNOWN) {
         let within = format!("{directory}/…");
-        Looked { text: &within, runs: true, is_script: false }.take_unknown(bases, place, named);
+        Looked { text: &within, runs: true, is_script: false, is_read: false }.take_unknown(bases, place, named);
         return;
     }
     let found = bases.iter().map(|base| expanded(directory, base)).find(|path| path.is_dir());
@@ -140,7 +141,7 @@ fn take_module(module: &str, bases: &[PathBuf], place: Place<'_>, named: &mut Na
     }
     if module.contains('/') {
         take_endings(module, bases, named);
-        Looked { text: module, runs: true, is_script: true }.take(bases, place, named);
+        Looked { text: module, runs: true, is_script: true, is_read: false }.take(bases, place, named);
         return;
     }
     let path = module.replace("::", "/").replace('.', "/");
@@ -190,6 +191,8 @@ struct Looked<'a> {
     runs: bool,
     /// Behind an interpreter, which runs a directory, too.
     is_script: bool,
+    /// Behind one that reads a file of whatever name.
+    is_read: bool,
 }
 
 impl Looked<'_> {
@@ -204,7 +207,8 @@ impl Looked<'_> {
         let mut is_found = false;
         for base in bases {
             let path = expanded(self.text, base);
-            if path.is_file() || !path.exists() && looks_like_script(self.text) {
+            let may_come = looks_like_script(self.text) || self.is_read && is_bare_name(self.text);
+            if path.is_file() || !path.exists() && may_come {
                 is_found |= path.is_file();
                 named.files.push(path);
             } else if path.is_dir() && (self.is_script || self.runs && self.text.ends_with('/')) {
@@ -272,6 +276,11 @@ fn runs_files(program: Option<&String>) -> bool {
     is_one_of(name, RUNNERS)
 }
 
+/// Whether it is an interpreter, and not a program that runs another.
+fn reads_file(program: &str) -> bool {
+    adds_endings(program) || is_one_of(base_name(program), SHELLS)
+}
+
 /// Whether a program looks for a file of another name when there is none of the name that it is given.
 fn adds_endings(program: &str) -> bool {
     is_one_of(base_name(program), INTERPRETERS)
@@ -279,6 +288,12 @@ fn adds_endings(program: &str) -> bool {
 
 fn is_one_of(name: &str, programs: &[&str]) -> bool {
     programs.iter().any(|known| name.strip_prefix(known).is_some_and(|rest| !rest.starts_with(char::is_alphabetic)))
+}
+
+/// Whether an interpreter may find a script under this word alone.
+fn is_bare_name(word: &str) -> bool {
+    let is_number = word.chars().all(|c| c.is_ascii_digit());
+    !is_number && word.len() <= LONGEST_NAME && word.chars().all(|c| c.is_alphanumeric() || "._-+@".contains(c))
 }
 
 fn looks_like_script(word: &str) -> bool {
@@ -293,6 +308,8 @@ const RUNNERS: &[&str] = &[
     "bun", "tsx", "ts-node", "perl", "ruby", "php", "lua", "luajit", "tclsh", "Rscript", "env", "exec", "command",
     "nohup", "time", "timeout", "nice", "sudo", "setsid", "xargs", ".", "source", "busybox",
 ];
+const SHELLS: &[&str] =
+    &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "pwsh", ".", "source", "tclsh", "Rscript"];
 /// Of these, the ones that may take a name without its ending.
 const INTERPRETERS: &[&str] = &[
     "python", "pypy", "node", "nodejs", "deno", "bun", "tsx", "ts-node", "php", "lua", "luajit", "ruby", "perl",
@@ -311,6 +328,8 @@ const BUILDERS: &[&str] = &[
 const ENDINGS: &[&str] = &[".sh", ".bash", ".py", ".js", ".mjs", ".rb", ".pl", ".lua"];
 /// What interpreters add themselves besides.
 const MORE_ENDINGS: &[&str] = &[".cjs", ".ts", ".json", ".node", ".php"];
+/// Of a file, in bytes.
+const LONGEST_NAME: usize = 255;
 const MOST_ENTRIES: usize = 10_000;
 /// Settings whose values are names, addresses and numbers.
 const DATA: &[&str] = &[
@@ -386,6 +405,25 @@ mod tests {
         assert!(of("./tools/absent.sh", &root).files.contains(&root.join("./tools/absent.sh")));
         assert!(of("\"/usr/bin/python3\" -m strip", &root).files.contains(&root.join("strip.py")));
         assert_eq!(of("cat -v", &root), Named::default());
+    }
+
+    /// A command could make it later: neither a slash nor an ending has to tell that it is one.
+    #[test]
+    fn what_an_interpreter_reads_is_a_file_by_whatever_name() {
+        let (_directory, root) = tree();
+        for command in [
+            "perl later",
+            "python3 later",
+            "bash later %f",
+            "!sh -c 'source later'",
+            "env A=1 ruby -w later",
+            ". later",
+        ] {
+            assert!(of(command, &root).files.contains(&root.join("later")), "{command}");
+        }
+        for command in ["git-lfs later", "exec later", "timeout 5 later", "cat later", "sh -c 'echo later x'"] {
+            assert!(!of(command, &root).files.contains(&root.join("later")), "the control {command}");
+        }
     }
 
     #[test]
