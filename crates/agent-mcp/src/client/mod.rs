@@ -4,6 +4,7 @@ pub(crate) mod authorized;
 pub(crate) mod connection;
 pub(crate) mod driver;
 mod http;
+mod late;
 mod lines;
 pub(crate) mod oauth;
 pub(crate) mod offer;

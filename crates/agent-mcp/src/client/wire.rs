@@ -4,6 +4,7 @@
 
 use super::authorized::Far;
 use super::http;
+use super::late::WithoutLate;
 use super::lines::{Closed, Lines};
 use crate::content::{Answer, Part};
 use agent_exec::Talk;
@@ -109,7 +110,7 @@ impl Wire {
         let (service, far) = match link {
             Link::Streams(talk) => {
                 let lines = Lines::new(talk.output, MESSAGE_LIMIT_BYTES, closed.clone());
-                let transport = AsyncRwTransport::new_client(lines, talk.input);
+                let transport = WithoutLate::new(AsyncRwTransport::new_client(lines, talk.input));
                 let service = serve_client_with_lifecycle(listener(), transport, lifecycle()).await;
                 (service.map_err(|error: ClientInitializeError| error.to_string())?, None)
             }
