@@ -14,7 +14,7 @@ use crate::screen::terminal::{inline, say};
 use crate::session::attached::{Kept, Resumed};
 use crate::session::binding;
 use crate::session::children::{Children, Shared};
-use crate::session::differences::{say_differences, stay_denied};
+use crate::session::differences::say_differences;
 use crate::session::door::Door;
 use crate::session::instructions::{system_prompt, with_environment_of};
 use crate::session::instructions_below::reporting;
@@ -209,7 +209,6 @@ fn carry_over(
     // What was answered for the session holds for as long as the session does.
     let answered = old.config.permissions.allow.iter().filter(|rule| rule.source() == RuleSource::Session);
     config.permissions.allow.extend(answered.cloned());
-    stay_denied(&old.config.permissions, &mut config.permissions);
     // What the model was told of its surroundings stays as it was: a request begins with the bytes of the one before.
     config.system = Arc::from(with_environment_of(&old.config.system, &config.system));
     // What works below continues, whether or not more may begin.
