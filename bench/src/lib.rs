@@ -1,6 +1,7 @@
 //! What is measured: sessions with a history, brought to where each kind of event fits, and whole turns.
 
 pub mod cases;
+pub mod counting;
 pub mod crowd;
 pub mod driver;
 pub mod small;

@@ -5,31 +5,13 @@
 //!
 //! It fails where an agent does not finish, a model call is lost or made twice, or an outcome is not told.
 
+use bench::counting::{Counting, live_bytes};
 use bench::crowd::{self, Crowd, Measured, Shape};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-// SAFETY: everything is passed on to the system's allocator; the counter is no part of it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size(), Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1)) {
@@ -56,7 +38,7 @@ fn run(mut words: impl Iterator<Item = String>) -> Result<(), String> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
-    let crowd = Crowd { agents, turns, shape, journals, live: || LIVE.load(Ordering::Relaxed) };
+    let crowd = Crowd { agents, turns, shape, journals, live: || live_bytes() };
     match spawned {
         Some(count) => {
             let took = runtime.block_on(crowd::beginnings(count, crowd.journals))?;

@@ -3,35 +3,17 @@
 use agent_core::conversation::Item;
 use agent_core::session::{Event, Session, SessionConfig, State, Trace, Transition};
 use agent_core::table::Label;
+use bench::counting::{Counting, live_bytes};
 use bench::driver::{Driver, config};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// SAFETY: everything is passed on to the system's allocator; the counter is no part of it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size(), Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 /// What is on the heap because of a value.
 fn heap<T>(make: impl FnOnce() -> T) -> (T, usize) {
-    let before = LIVE.load(Ordering::Relaxed);
+    let before = live_bytes();
     let value = make();
-    (value, LIVE.load(Ordering::Relaxed) - before)
+    (value, live_bytes() - before)
 }
 
 fn main() {
@@ -45,15 +27,15 @@ fn main() {
         inline + new - trace_bytes(&_new)
     );
     for turns in [1, 10, 100, 1_000] {
-        let before = LIVE.load(Ordering::Relaxed);
+        let before = live_bytes();
         let session = idle_after(turns, &shared);
-        let all = LIVE.load(Ordering::Relaxed) - before;
+        let all = live_bytes() - before;
         let trace = trace_bytes(&session);
         let ids = session.conversation().iter().filter(|item| matches!(***item, Item::Round(_))).count();
         // What is left of a dropped session is the history that somebody still holds.
         let history = session.conversation().clone();
         drop(session);
-        let history_bytes = LIVE.load(Ordering::Relaxed) - before;
+        let history_bytes = live_bytes() - before;
         drop(history);
         let rest = inline + all - history_bytes - trace;
         println!(
