@@ -33,6 +33,7 @@ pub mod permission;
 pub mod picture;
 pub mod ports;
 pub mod protected;
+pub mod quote;
 pub mod redact;
 mod shared_text;
 pub mod signal;
