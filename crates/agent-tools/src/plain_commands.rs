@@ -13,6 +13,7 @@
 
 mod programs;
 mod reading;
+mod running_options;
 mod tree;
 mod written;
 

@@ -333,12 +333,14 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     words.filter_map(|word| word.strip_prefix('@')).map(|name| name.trim_end_matches(['.', ',', ';', ':', '!', '?']))
 }
 
-/// The path of an import, from the folder of the file that names it. Nothing from elsewhere has one.
+/// The path of an import, from the folder of the file that names it, the same for each spelling. Nothing from elsewhere has one.
 fn below(folder: &Path, name: &str) -> Option<PathBuf> {
     let name = Path::new(name);
     let is_relative =
         name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir | Component::ParentDir));
-    (is_relative && name.file_name().is_some() && !name.starts_with("~")).then(|| folder.join(name))
+    let path = folder.join(name);
+    let is_import = is_relative && name.file_name().is_some() && !name.starts_with("~");
+    is_import.then(|| normalised(&path).unwrap_or(path))
 }
 
 const AGENTS: &str = "AGENTS.md";
@@ -367,7 +369,9 @@ mod tests {
     fn an_import_is_relative() {
         for (name, path) in [
             ("a.md", Some("/p/docs/a.md")),
-            ("../a.md", Some("/p/docs/../a.md")),
+            ("../a.md", Some("/p/a.md")),
+            ("deep/.././b.md", Some("/p/docs/b.md")),
+            ("../../../a.md", Some("/p/docs/../../../a.md")),
             ("/etc/motd.txt", None),
             ("~/notes.md", None),
             ("", None),

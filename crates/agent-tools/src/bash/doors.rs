@@ -6,7 +6,8 @@
 //!
 //! 1. A path is named as it is, without links, so what a person reads is what is opened. What is there when the question is made is known
 //!    by device and number; if something else is there when the call runs, nothing is opened.
-//! 2. Nothing is opened in which other programs find what they run by themselves: no protected name, and no directory of `PATH`.
+//! 2. Nothing is opened in which other programs find what they run by themselves: no protected name, no directory of `PATH`,
+//!    and none of the system's.
 //! 3. Git's records are opened to git alone, by sub-commands that record, and without hooks: what a repository's files name does not run
 //!    there.
 
@@ -194,11 +195,11 @@ fn writable(given: &str, root: &Path, processes: &Processes) -> Result<Place, St
         return refuse("agents take instructions from it");
     }
     let touches = |other: &Path| other.starts_with(&path) || path.starts_with(other);
-    if OF_THE_SYSTEM.iter().any(|place| touches(Path::new(place))) {
-        return refuse("it belongs to the system");
-    }
     if programs(processes).any(|programs| touches(&programs)) {
         return refuse("programs on `PATH`, or the agent, lie there");
+    }
+    if OF_THE_SYSTEM.iter().any(|place| touches(Path::new(place))) {
+        return refuse("it belongs to the system");
     }
     Place::at(&path).ok_or_else(|| format!("`{given}` cannot be opened for writing: it was replaced just now"))
 }
@@ -388,7 +389,11 @@ const VARIABLES: &[(&str, &str)] = &[
     // Another repository on this machine has hooks and settings of its own, which a command may have written, and git obeys them there.
     ("GIT_ALLOW_PROTOCOL", "http:https:git:ssh"),
 ];
-/// What is made up by the kernel, or holds the sockets of services.
-const OF_THE_SYSTEM: &[&str] = &["/proc", "/sys", "/dev", "/run"];
+/// What is made up by the kernel, or holds the sockets of services; where the system's programs find their settings, their libraries and
+/// further programs that they run (git has those of its sub-commands in a directory of its own).
+#[rustfmt::skip]
+const OF_THE_SYSTEM: &[&str] = &[
+    "/proc", "/sys", "/dev", "/run", "/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/nix/store", "/snap",
+];
 const LONGEST_REASON_BYTES: usize = 500;
 const MOST_PATHS: usize = 8;

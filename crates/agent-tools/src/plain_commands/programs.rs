@@ -1,6 +1,7 @@
 //! Programs whose words name another command, or a file to be run or written. No list of these is complete: they are those that a rule such
 //! as `bash(find:*)` was surely not meant for. A rule for a program that runs code by trade, such as `make`, is the user's own choice.
 
+use super::running_options::{OF_SUBCOMMANDS, OPTIONS, PREFIXES};
 use super::written;
 
 /// Whether a program with these arguments runs another command that they name, or changes what later commands do.
@@ -240,7 +241,7 @@ const WRAPPERS: &[&str] = &[
     "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "srun", "sbatch", "salloc", "qsub", "bsub", "torchrun", "accelerate", "ray",
     "lxc-attach", "lxc-execute", "lxc-start", "runc", "crun", "apptainer", "singularity", "enroot", "udocker", "flatpak-spawn", "host-spawn",
     "slirp4netns", "rootlesskit", "buildah", "pasta", "passt", "sshpass", "autossh", "mosh", "pssh", "pdsh", "parallel-ssh", "clush", "ansible",
-    "ttyrec", "asciinema", "abduco", "reptyr", "zellij", "byobu", "winpty", "wsl", "cmd", "cmd.exe", "powershell", "cygstart", "caffeinate", "sandbox-exec",
+    "nyc", "c8", "ttyrec", "asciinema", "abduco", "reptyr", "zellij", "byobu", "winpty", "wsl", "cmd", "cmd.exe", "powershell", "cygstart", "caffeinate", "sandbox-exec",
     "arch", "leaks", "dtruss", "xcrun", "launchctl", "s6-setuidgid", "s6-envdir", "s6-softlimit", "s6-applyuidgid", "catatonit", "setlock", "pgrphack", "multilog", "runsv",
     "mispipe", "lckdo", "padsp", "aoss", "artsdsp", "apulse", "pidproxy", "zrun", "with-contenv", "oil", "run-one", "run-this-one", "keep-one-running", "lockrun", "with-lock-ex", "cronic",
     "nocache", "optirun", "primusrun", "prime-run", "gamemoderun", "vglrun", "argv0", "fghack", "recordio", "supervise", "tcpserver", "tcpclient", "gksu", "kdesu", "sux", "super",
@@ -320,131 +321,4 @@ const CODE: &[&str] = &["-c", "-e", "-E", "-r", "-p", "-l", "--eval", "--print",
 const MODULES: &[&str] = &[
     "timeit", "pdb", "cProfile", "profile", "trace", "runpy", "code", "asyncio", "IPython", "debugpy", "cgitb",
     "idlelib",
-];
-
-/// Programs, and their options and words that name a command to run or a file to write.
-#[rustfmt::skip]
-const OPTIONS: &[(&[&str], &[&str])] = &[
-    (&["find"], &["-exec", "-ok", "-delete", "-fprint", "-fls"]),
-    (&["fd", "fdfind"], &["-x", "-X", "--exec", "--exec-batch"]),
-    (&["rg"], &["--pre", "--hostname-bin"]),
-    (&["ag", "ack", "bat", "delta", "systemctl", "journalctl"], &["--pager"]),
-    (&["sort", "shuf"], &["--compress-program", "-o", "--output"]),
-    (&["patch"], &["-o", "--output", "-i", "--input", "-r", "--reject-file", "-d", "--directory", "-B", "--prefix", "-D", "--get", "-g"]),
-    (&["install"], &["--strip-program"]),
-    (&["ptx"], &["-G", "--traditional"]),
-    (&["cpio"], &["--rsh-command", "-F", "--file", "-O", "-I", "-p", "--pass-through", "-i", "--extract"]),
-    (&["ctest"], &["-S", "-SP", "-D", "-M", "-T", "--script", "--script-new-process", "--build-and-test", "--build-generator", "--test-command", "--overwrite", "-O", "--output-log", "--output-junit"]),
-    (&["ssh-keygen"], &["-D", "-w", "-f", "-O", "-T", "-G", "-M"]),
-    (&["ssh-add"], &["-s", "-e", "-S"]),
-    (&["gpg", "gpg2"], &["--agent-program", "--pinentry-program", "--dirmngr-program", "--keyserver-program", "--photo-viewer", "--exec-path", "--options", "--homedir", "-o", "--output"]),
-    (&["diff3", "sdiff"], &["--diff-program"]),
-    (&["prove"], &["-e", "--exec", "-P", "--source", "--formatter", "--harness", "--archive", "-I", "-M"]),
-    (&["dpkg-architecture"], &["-c", "--command"]),
-    (&["pip", "pip3"], &["--python", "--editor", "--log"]),
-    (&["rpm", "rpmbuild", "rpmspec"], &["-E", "-D", "--eval", "--define", "--pipe", "--rcfile", "--macros", "--load"]),
-    (&["fzf", "sk"], &["--preview", "--bind"]),
-    (&["yt-dlp", "youtube-dl"], &["--exec", "--external-downloader", "--downloader", "--netrc-cmd", "--config-locations", "-o", "--output"]),
-    (&["tcpdump", "tshark", "dumpcap"], &["-z", "-w"]),
-    (&["nmap"], &["--script", "--datadir", "-oN", "-oX", "-oG", "-oA"]),
-    (&["tex", "latex", "pdflatex", "xelatex", "lualatex", "pdftex", "luatex"], &["-shell-escape", "--shell-escape", "-enable-write18", "--enable-write18"]),
-    (&["latexmk"], &["-e", "-r", "-shell-escape", "--shell-escape"]),
-    (&["tree", "iconv", "sdiff", "xmllint", "xsltproc"], &["-o", "--output"]),
-    (&["yq"], &["-i", "--inplace", "-s", "--split-exp"]),
-    (&["file"], &["-C", "--compile"]),
-    (&["pandoc"], &["-o", "--output", "-F", "--filter", "-L", "--lua-filter", "-d", "--defaults", "--pdf-engine", "--extract-media"]),
-    (&["openssl"], &["-out", "-engine", "-provider", "-writerand", "-keyout"]),
-    (&["dpkg"], &["--pre-invoke", "--post-invoke", "--status-logger", "--root", "--admindir", "--instdir"]),
-    (&["apt", "apt-get", "apt-cache", "aptitude"], &["-o", "--option", "-c", "--config-file"]),
-    (&["nc", "ncat", "netcat"], &["-e", "-c", "--exec", "--sh-exec", "--lua-exec", "-o", "--output"]),
-    (&["less", "more", "most"], &["-o", "-O", "-k", "--log-file", "--LOG-FILE", "--lesskey-file", "--lesskey-src"]),
-    (&["tar", "bsdtar"], &[
-        "-g", "--listed-incremental", "--index-file", "--volno-file", "-T", "--files-from",
-        "-I", "-F", "--use-compress-program", "--to-command", "--checkpoint-action", "--rsh-command", "--info-script", "--new-volume-script",
-    ]),
-    (&["zip"], &["-T", "--unzip-command"]),
-    (&["rsync"], &["-e", "--rsh", "--rsync-path", "--log-file", "--write-batch", "--only-write-batch", "--config"]),
-    (&["ssh", "scp", "sftp"], &["-o", "-F", "-S", "-I", "-E"]),
-    (&["scp", "sftp"], &["-D"]),
-    (&["hg"], &["--config", "--config-file", "--cwd", "-R", "--repository", "--debugger", "--pager"]),
-    (&["svn"], &["--config-option", "--config-dir", "--editor-cmd", "--diff-cmd", "--diff3-cmd"]),
-    (&["jj"], &["--config", "--config-file", "--config-toml", "-R", "--repository", "--tool"]),
-    (&["kubectl"], &["--kubeconfig"]),
-    (&["npm", "pnpm", "yarn"], &[
-        "--script-shell", "--shell", "--shell-emulator", "--node-options", "--userconfig", "--globalconfig", "--prefix", "--cwd", "--use-yarnrc",
-        "--git", "--init-module", "--editor", "--viewer", "--browser",
-    ]),
-    (&["node", "nodejs"], &["--require", "--import", "--loader", "--experimental-loader", "--env-file"]),
-    (&["perl"], &["-M", "-m", "-I", "-i", "-d", "-x"]),
-    (&["php"], &["-d", "-c", "-B", "-R", "-F", "-E", "-z"]),
-    (&["rustc", "rustdoc"], &["-C", "--codegen", "-Z", "--sysroot", "--test-builder", "--runtool"]),
-    (&["ninja"], &["-f", "-C"]),
-    (&["just"], &["-f", "--justfile", "-d", "--working-directory", "--shell", "--set", "-c", "--command", "--chooser"]),
-    (&["cmake"], &["-P", "-E", "-C", "--debugger"]),
-    (&["rake"], &["-f", "--rakefile", "-e", "-E", "-p", "-r", "--require", "-R", "-I", "--execute"]),
-    (&["mvn", "mvnd", "ant"], &["-f", "--file", "-buildfile", "-s", "-gs", "-lib"]),
-    (&["gradle"], &["-b", "-c", "-I", "--init-script", "-p", "--project-dir", "--build-file", "--settings-file"]),
-    (&["pytest", "py.test"], &["-c", "--config-file", "-p", "-o", "--override-ini", "--rootdir", "--pyargs", "--confcutdir"]),
-    (&["mocha", "jest", "eslint", "prettier"], &[
-        "-r", "--require", "--import", "-c", "--config", "--plugin", "--rulesdir", "--resolve-plugins-relative-to", "--parser", "-f", "--format", "--reporter",
-        "--globalSetup", "--setupFiles", "--rootDir", "--runner", "--testRunner", "--transform",
-    ]),
-    (&["git"], &[
-        "--filters",
-        "--exec", "-x", "-O", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--ext-diff", "--textconv", "--output", "--extcmd",
-        "config", "bisect", "submodule", "filter-branch", "difftool", "mergetool", "alias",
-    ]),
-    (&["cargo"], &["--config", "-Z"]),
-    (&["go"], &["-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "-ldflags", "-overlay", "-modfile", "-gccgoflags"]),
-    (&["make", "gmake", "nmake"], &["--eval", "-f", "--file", "--makefile", "-C", "--directory", "-I", "--include-dir", "-E"]),
-    (&["man"], &["-P", "-H", "--pager", "--html"]),
-    (&["vi", "vim", "nvim", "view", "ex", "emacs", "nano"], &["-c", "-S", "-s", "--cmd", "--eval", "--load", "-l"]),
-    (&["vi", "vim", "nvim", "view", "ex", "vimdiff"], &["-u", "-U", "-W", "-w", "-i"]),
-    (&["wget"], &[
-        "--use-askpass", "-e", "--execute", "-O", "--output-document", "-o", "--output-file", "-a", "--append-output", "-P", "--directory-prefix",
-        "--config", "--save-cookies", "--rejected-log", "--hsts-file", "--warc-file",
-    ]),
-    (&["curl"], &[
-        "-K", "--config", "-o", "--output", "-O", "--remote-name", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace",
-        "--trace-ascii", "--stderr", "--libcurl", "--hsts", "--alt-svc", "--etag-save", "-w", "--write-out", "--engine",
-    ]),
-    // These take the name of a variable, and evaluate what is in its brackets.
-    (&["printf", "test"], &["-v", "-R"]),
-];
-
-/// Compilers and linkers: an option or a file of options that names a program to run or a library to load.
-#[rustfmt::skip]
-const PREFIXES: &[(&[&str], &[&str])] = &[
-    (&["cc", "gcc", "g++", "c++", "cpp", "clang", "clang++", "gfortran", "ld", "gold", "lld", "ld.lld", "mold", "ar", "as", "nm", "objcopy", "objdump", "strip",
-        "ranlib", "rustc", "rustdoc", "java", "javac", "javadoc", "jar", "kotlinc", "scalac"], &["@"]),
-    (&["cc", "gcc", "g++", "c++", "cpp", "clang", "clang++", "gfortran"], &[
-        "-wrapper", "-B", "-specs", "--specs", "-fplugin", "-fpass-plugin", "-fuse-ld", "--ld-path", "-Wl,", "-Wa,", "-Wp,", "-Xlinker", "-Xassembler",
-        "-Xclang", "-load", "--config", "-MF", "-MJ", "-dumpdir", "-dumpbase",
-    ]),
-    (&["ld", "gold", "mold", "ar", "nm", "ranlib"], &["-plugin", "--plugin"]),
-    (&["java", "javac"], &["-javaagent", "-agentlib", "-agentpath", "-XX:", "-processorpath", "--processor-path", "-Xplugin", "-J"]),
-    (&["vi", "vim", "nvim", "view", "ex", "vimdiff", "rview", "rvim", "emacs", "nano", "less", "more", "most"], &["+", "-c", "-S", "--cmd"]),
-];
-
-/// Sub-commands whose options name a program, a configuration or a file to write; with no options given here, whatever follows.
-#[rustfmt::skip]
-const OF_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
-    // A bundle is a file of any name.
-    ("git", &["bundle"], &["create"]),
-    ("git", &["fast-export", "read-tree", "checkout-index", "apply"], &["--export-marks", "--index-output", "--prefix", "--build-fake-ancestor"]),
-    ("git", &["clone", "init"], &["-u", "-c", "--config", "--template", "--separate-git-dir"]),
-    ("git", &["index-pack", "mailsplit", "archive", "format-patch", "bugreport", "diagnose"], &["-o", "--output", "--output-directory"]),
-    ("git", &["merge", "rebase", "pull", "cherry-pick", "revert"], &["-s", "--strategy", "-i", "--interactive"]),
-    ("git", &[
-        "send-email", "subtree", "instaweb", "web--browse", "gui", "citool", "daemon", "shell", "hook", "maintenance", "svn", "cvsimport", "cvsserver", "p4",
-        "pack-objects", "imap-send", "filter-repo", "credential", "interpret-trailers", "for-each-repo", "remote-ext", "remote-fd", "help",
-        "merge-index", "merge-one-file", "submodule--helper", "difftool--helper", "mergetool--lib", "sh-setup",
-    ], &[]),
-    ("npm", &["exec", "x", "init", "create", "explore", "edit", "config", "set", "set-script"], &[]),
-    ("pnpm", &["exec", "create", "config", "set"], &[]),
-    ("yarn", &["exec", "create", "config", "set"], &[]),
-    ("gh", &["alias", "extension", "config"], &[]),
-    ("cargo", &["rustc", "rustdoc"], &[]),
-    ("go", &["env"], &["-w"]),
-    ("go", &["tool"], &[]),
 ];

@@ -48,7 +48,14 @@ impl Summary {
         said.retain(|text| non_blank(text));
         kept.retain(|result| non_blank(result.content()));
         let (attached, attached_text) = (Vec::new(), String::new());
-        Ok(Self { text: Words::new(String::from(HEADING), text), model: model.into(), said, attached, attached_text, kept })
+        Ok(Self {
+            text: Words::new(String::from(HEADING), text),
+            model: model.into(),
+            said,
+            attached,
+            attached_text,
+            kept,
+        })
     }
 
     /// The same with the files that went with the user's messages, each told without its text.

@@ -59,13 +59,15 @@ pub(super) fn named(command: &str, place: Place<'_>) -> Named {
     bases.extend(place.others.iter().cloned());
     let words = commands.iter().flatten();
     bases.extend(words.map(|word| expanded(word, place.root)).filter(|path| path.is_dir()));
+    // What another command writes for it is taken from a file that this command names.
+    let is_piped = commands.iter().any(|simple| reads_input(simple));
     for simple in &commands {
-        take_simple(simple, &bases, place, &mut named);
+        take_simple(simple, is_piped, &bases, place, &mut named);
     }
     named
 }
 
-fn take_simple(simple: &[String], bases: &[PathBuf], place: Place<'_>, named: &mut Named) {
+fn take_simple(simple: &[String], is_piped: bool, bases: &[PathBuf], place: Place<'_>, named: &mut Named) {
     let program = simple.iter().position(|word| !is_assignment(word)).unwrap_or(0);
     take_options(simple, program, bases, place, named);
     let mut script = None;
@@ -75,7 +77,8 @@ fn take_simple(simple: &[String], bases: &[PathBuf], place: Place<'_>, named: &m
         let attached = word.strip_prefix('-').and_then(|rest| rest.get(1..)).filter(|rest| !rest.starts_with('-'));
         let candidates = std::iter::once(&**word).chain(word.split_once('=').map(|(_, value)| value)).chain(attached);
         for text in candidates.filter(|text| !matches!(*text, "" | "." | "..")) {
-            let is_read = is_script && simple.iter().take(at).any(|before| reads_file(before));
+            let is_read =
+                at > program && is_piped || is_script && simple.iter().take(at).any(|before| reads_file(before));
             let looked = Looked { text, runs: at == program || is_script, is_script, is_read };
             if may_end_otherwise {
                 take_endings(text, bases, named);
@@ -281,6 +284,13 @@ fn reads_file(program: &str) -> bool {
     adds_endings(program) || is_one_of(base_name(program), SHELLS)
 }
 
+/// Whether a command is an interpreter that runs what comes in.
+fn reads_input(simple: &[String]) -> bool {
+    let Some(at) = simple.iter().position(|word| reads_file(word)) else { return false };
+    let mut rest = simple.iter().skip(at + 1);
+    rest.clone().any(|word| matches!(&**word, "-" | "-s" | "/dev/stdin")) || rest.all(|word| word.starts_with('-'))
+}
+
 /// Whether a program looks for a file of another name when there is none of the name that it is given.
 fn adds_endings(program: &str) -> bool {
     is_one_of(base_name(program), INTERPRETERS)
@@ -418,10 +428,17 @@ mod tests {
             "!sh -c 'source later'",
             "env A=1 ruby -w later",
             ". later",
+            "sh < later",
+            "bash -s %f <later",
+            "cat later | sh",
+            "cat later|env A=1 python3 -",
+            "!f() { tail -n +2 later | sed 1d | bash -s x; }; f",
         ] {
             assert!(of(command, &root).files.contains(&root.join("later")), "{command}");
         }
-        for command in ["git-lfs later", "exec later", "timeout 5 later", "cat later", "sh -c 'echo later x'"] {
+        for command in
+            ["git-lfs later", "exec later", "timeout 5 later", "cat later", "sh -c 'echo later x'", "cat later | sort"]
+        {
             assert!(!of(command, &root).files.contains(&root.join("later")), "the control {command}");
         }
     }

@@ -1,0 +1,163 @@
+//! Options and sub-commands that name a program to run, or a file to be run or written.
+
+/// Programs, and their options and words that name a command to run or a file to write.
+#[rustfmt::skip]
+pub(super) const OPTIONS: &[(&[&str], &[&str])] = &[
+    (&["find"], &["-exec", "-ok", "-delete", "-fprint", "-fls"]),
+    (&["fd", "fdfind"], &["-x", "-X", "--exec", "--exec-batch"]),
+    (&["rg"], &["--pre", "--hostname-bin"]),
+    (&["ag", "ack", "bat", "delta", "systemctl", "journalctl"], &["--pager"]),
+    (&["sort", "shuf"], &["--compress-program", "-o", "--output"]),
+    (&["patch"], &["-o", "--output", "-i", "--input", "-r", "--reject-file", "-d", "--directory", "-B", "--prefix", "-D", "--get", "-g"]),
+    (&["install"], &["--strip-program"]),
+    (&["ptx"], &["-G", "--traditional"]),
+    (&["cpio"], &["--rsh-command", "-F", "--file", "-O", "-I", "-p", "--pass-through", "-i", "--extract"]),
+    (&["ctest"], &["-S", "-SP", "-D", "-M", "-T", "--script", "--script-new-process", "--build-and-test", "--build-generator", "--test-command", "--overwrite", "-O", "--output-log", "--output-junit"]),
+    (&["ssh-keygen"], &["-D", "-w", "-f", "-O", "-T", "-G", "-M"]),
+    (&["ssh-add"], &["-s", "-e", "-S"]),
+    (&["gpg", "gpg2"], &["--agent-program", "--pinentry-program", "--dirmngr-program", "--keyserver-program", "--photo-viewer", "--exec-path", "--options", "--homedir", "-o", "--output"]),
+    (&["diff3", "sdiff"], &["--diff-program"]),
+    (&["prove"], &["-e", "--exec", "-P", "--source", "--formatter", "--harness", "--archive", "-I", "-M"]),
+    (&["dpkg-architecture"], &["-c", "--command"]),
+    (&["pip", "pip3"], &["--python", "--editor", "--log"]),
+    (&["rpm", "rpmbuild", "rpmspec"], &["-E", "-D", "--eval", "--define", "--pipe", "--rcfile", "--macros", "--load"]),
+    (&["fzf", "sk"], &["--preview", "--bind"]),
+    (&["yt-dlp", "youtube-dl"], &["--exec", "--external-downloader", "--downloader", "--netrc-cmd", "--config-locations", "-o", "--output"]),
+    (&["tcpdump", "tshark", "dumpcap"], &["-z", "-w"]),
+    (&["nmap"], &["--script", "--datadir", "-oN", "-oX", "-oG", "-oA"]),
+    (&["tex", "latex", "pdflatex", "xelatex", "lualatex", "pdftex", "luatex"], &["-shell-escape", "--shell-escape", "-enable-write18", "--enable-write18"]),
+    (&["latexmk"], &["-e", "-r", "-shell-escape", "--shell-escape"]),
+    (&["tree", "iconv", "sdiff", "xmllint", "xsltproc"], &["-o", "--output"]),
+    (&["yq"], &["-i", "--inplace", "-s", "--split-exp"]),
+    (&["file"], &["-C", "--compile"]),
+    (&["pandoc"], &["-o", "--output", "-F", "--filter", "-L", "--lua-filter", "-d", "--defaults", "--pdf-engine", "--extract-media"]),
+    (&["openssl"], &["-out", "-engine", "-provider", "-writerand", "-keyout"]),
+    (&["dpkg"], &["--pre-invoke", "--post-invoke", "--status-logger", "--root", "--admindir", "--instdir"]),
+    (&["apt", "apt-get", "apt-cache", "aptitude"], &["-o", "--option", "-c", "--config-file"]),
+    (&["nc", "ncat", "netcat"], &["-e", "-c", "--exec", "--sh-exec", "--lua-exec", "-o", "--output"]),
+    (&["less", "more", "most"], &["-o", "-O", "-k", "--log-file", "--LOG-FILE", "--lesskey-file", "--lesskey-src"]),
+    (&["tar", "bsdtar"], &[
+        "-g", "--listed-incremental", "--index-file", "--volno-file", "-T", "--files-from",
+        "-I", "-F", "--use-compress-program", "--to-command", "--checkpoint-action", "--rsh-command", "--info-script", "--new-volume-script",
+    ]),
+    (&["zip"], &["-T", "--unzip-command"]),
+    (&["rsync"], &["-e", "--rsh", "--rsync-path", "--log-file", "--write-batch", "--only-write-batch", "--config"]),
+    (&["ssh", "scp", "sftp"], &["-o", "-F", "-S", "-I", "-E"]),
+    (&["scp", "sftp"], &["-D"]),
+    (&["hg"], &["--config", "--config-file", "--cwd", "-R", "--repository", "--debugger", "--pager"]),
+    (&["svn"], &["--config-option", "--config-dir", "--editor-cmd", "--diff-cmd", "--diff3-cmd"]),
+    (&["jj"], &["--config", "--config-file", "--config-toml", "-R", "--repository", "--tool"]),
+    (&["kubectl"], &["--kubeconfig"]),
+    (&["npm", "pnpm", "yarn"], &[
+        "--script-shell", "--shell", "--shell-emulator", "--node-options", "--userconfig", "--globalconfig", "--prefix", "--cwd", "--use-yarnrc",
+        "--git", "--init-module", "--editor", "--viewer", "--browser",
+    ]),
+    (&["node", "nodejs"], &["--require", "--import", "--loader", "--experimental-loader", "--env-file"]),
+    (&["perl"], &["-M", "-m", "-I", "-i", "-d", "-x"]),
+    (&["php"], &["-d", "-c", "-B", "-R", "-F", "-E", "-z"]),
+    (&["rustc", "rustdoc"], &["-C", "--codegen", "-Z", "--sysroot", "--test-builder", "--runtool"]),
+    (&["ninja"], &["-f", "-C"]),
+    (&["just"], &["-f", "--justfile", "-d", "--working-directory", "--shell", "--set", "-c", "--command", "--chooser"]),
+    (&["cmake"], &["-P", "-E", "-C", "--debugger"]),
+    (&["rake"], &["-f", "--rakefile", "-e", "-E", "-p", "-r", "--require", "-R", "-I", "--execute"]),
+    (&["mvn", "mvnd", "ant"], &["-f", "--file", "-buildfile", "-s", "-gs", "-lib"]),
+    (&["gradle"], &["-b", "-c", "-I", "--init-script", "-p", "--project-dir", "--build-file", "--settings-file"]),
+    (&["pytest", "py.test"], &["-c", "--config-file", "-p", "-o", "--override-ini", "--rootdir", "--pyargs", "--confcutdir"]),
+    (&["mocha", "jest", "eslint", "prettier"], &[
+        "-r", "--require", "--import", "-c", "--config", "--plugin", "--rulesdir", "--resolve-plugins-relative-to", "--parser", "-f", "--format", "--reporter",
+        "--globalSetup", "--setupFiles", "--rootDir", "--runner", "--testRunner", "--transform",
+    ]),
+    (&["git"], &[
+        "--filters",
+        "--exec", "-x", "-O", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--ext-diff", "--textconv", "--output", "--extcmd",
+        "config", "bisect", "submodule", "filter-branch", "difftool", "mergetool", "alias",
+    ]),
+    (&["cargo"], &["--config", "-Z"]),
+    (&["go"], &["-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "-ldflags", "-overlay", "-modfile", "-gccgoflags"]),
+    (&["make", "gmake", "nmake"], &["--eval", "-f", "--file", "--makefile", "-C", "--directory", "-I", "--include-dir", "-E"]),
+    (&["man"], &["-P", "-H", "--pager", "--html"]),
+    (&["vi", "vim", "nvim", "view", "ex", "emacs", "nano"], &["-c", "-S", "-s", "--cmd", "--eval", "--load", "-l"]),
+    (&["vi", "vim", "nvim", "view", "ex", "vimdiff"], &["-u", "-U", "-W", "-w", "-i"]),
+    (&["wget"], &[
+        "--use-askpass", "-e", "--execute", "-O", "--output-document", "-o", "--output-file", "-a", "--append-output", "-P", "--directory-prefix",
+        "--config", "--save-cookies", "--rejected-log", "--hsts-file", "--warc-file",
+    ]),
+    (&["curl"], &[
+        "-K", "--config", "-o", "--output", "-O", "--remote-name", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace",
+        "--trace-ascii", "--stderr", "--libcurl", "--hsts", "--alt-svc", "--etag-save", "-w", "--write-out", "--engine",
+    ]),
+    // Of infrastructure.
+    (&["helm"], &["--post-renderer", "--post-renderer-args", "--kubeconfig", "--plugins", "plugin"]),
+    (&["kustomize"], &["--enable-exec", "--enable-alpha-plugins", "--enable-helm", "--helm-command", "-o", "--output"]),
+    (&["terraform", "tofu"], &["-chdir", "-plugin-dir", "-out", "-state", "-state-out", "-backup", "console"]),
+    (&["vagrant"], &["ssh", "ssh-config", "winrm", "plugin", "-c", "--command"]),
+    (&["rclone", "restic"], &["--password-command", "--config", "--bin", "-o", "--option"]),
+    (&["borg"], &["--rsh", "--remote-path", "with-lock"]),
+    (&["aria2c"], &["--on-download-complete", "--on-download-error", "--on-download-start", "--on-download-stop", "--on-download-pause", "--on-bt-download-complete", "--conf-path", "-d", "--dir", "-o", "--out", "-l", "--log"]),
+    (&["msmtp"], &["--passwordeval", "-C", "--file", "-X", "--logfile"]),
+    // Of builds, compilers and those who look at sources.
+    (&["bazel", "bazelisk"], &[
+        "run", "--run_under", "--bazelrc", "--workspace_status_command", "--shell_executable", "--override_repository", "--override_module",
+        "--action_env", "--host_action_env", "--define", "--extra_toolchains", "--credential_helper", "--output_base",
+    ]),
+    (&["buck", "buck2"], &["run", "--config", "-c", "--config-file"]),
+    (&["cmake"], &["-D", "--toolchain", "--preset"]),
+    (&["meson"], &["--native-file", "--cross-file", "-C", "--wrapper", "--gdb", "--gdb-path", "devenv"]),
+    (&["nvcc"], &["-ccbin", "--compiler-bindir", "-Xcompiler", "-Xlinker", "--options-file", "-optf"]),
+    (&["ghc", "runghc"], &["-F", "-pgm", "-e", "-optF", "--with-gcc", "-fplugin"]),
+    (&["ocamlc", "ocamlopt", "ocamlfind", "ocamlbuild"], &["-pp", "-ppx", "-cc", "-as"]),
+    (&["protoc", "buf"], &["--plugin", "--template"]),
+    (&["clang-tidy", "clang-check", "clang-query", "opt", "llc"], &[
+        "-load", "--load", "--load-pass-plugin", "-load-pass-plugin", "--export-fixes", "--extra-arg", "--extra-arg-before", "-o", "-f",
+    ]),
+    (&["cppcheck"], &["--addon", "--addon-python", "--clang", "--output-file", "--project", "--plist-output"]),
+    (&["lcov", "geninfo", "genhtml", "gcovr"], &["--gcov-tool", "--gcov-executable", "--config-file", "--demangle-cpp", "--demangler", "--rc"]),
+    (&["ctags", "etags"], &["--options", "-f", "-o", "--output"]),
+    (&["mypy", "dmypy"], &["--python-executable", "--config-file", "--junit-xml"]),
+    (&["pylint", "flake8", "pyright"], &["--load-plugins", "--init-hook", "--rcfile", "--config", "--append-config", "--pythonpath"]),
+    (&["babel", "webpack", "rollup", "vite", "vitest", "stylelint", "playwright", "ava", "tap"], &[
+        "-c", "--config", "--config-file", "--plugins", "--presets", "-p", "--plugin", "--custom-syntax", "--root", "-r", "--require", "--import",
+        "--loader", "--globalSetup",
+    ]),
+    (&["sphinx-build", "mkdocs"], &["-c", "-D", "-b", "-f", "--config-file"]),
+    (&["duckdb"], &["-c", "-s", "-init", "-cmd", "-f"]),
+    // These take the name of a variable, and evaluate what is in its brackets.
+    (&["printf", "test"], &["-v", "-R"]),
+];
+
+/// Compilers and linkers: an option or a file of options that names a program to run or a library to load.
+#[rustfmt::skip]
+pub(super) const PREFIXES: &[(&[&str], &[&str])] = &[
+    (&["cc", "gcc", "g++", "c++", "cpp", "clang", "clang++", "gfortran", "ld", "gold", "lld", "ld.lld", "mold", "ar", "as", "nm", "objcopy", "objdump", "strip",
+        "ranlib", "rustc", "rustdoc", "java", "javac", "javadoc", "jar", "kotlinc", "scalac"], &["@"]),
+    (&["cc", "gcc", "g++", "c++", "cpp", "clang", "clang++", "gfortran"], &[
+        "-wrapper", "-B", "-specs", "--specs", "-fplugin", "-fpass-plugin", "-fuse-ld", "--ld-path", "-Wl,", "-Wa,", "-Wp,", "-Xlinker", "-Xassembler",
+        "-Xclang", "-load", "--config", "-MF", "-MJ", "-dumpdir", "-dumpbase",
+    ]),
+    (&["ld", "gold", "mold", "ar", "nm", "ranlib"], &["-plugin", "--plugin"]),
+    (&["java", "javac"], &["-javaagent", "-agentlib", "-agentpath", "-XX:", "-processorpath", "--processor-path", "-Xplugin", "-J"]),
+    (&["vi", "vim", "nvim", "view", "ex", "vimdiff", "rview", "rvim", "emacs", "nano", "less", "more", "most"], &["+", "-c", "-S", "--cmd"]),
+];
+
+/// Sub-commands whose options name a program, a configuration or a file to write; with no options given here, whatever follows.
+#[rustfmt::skip]
+pub(super) const OF_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
+    // A bundle is a file of any name.
+    ("git", &["bundle"], &["create"]),
+    ("git", &["fast-export", "read-tree", "checkout-index", "apply"], &["--export-marks", "--index-output", "--prefix", "--build-fake-ancestor"]),
+    ("git", &["clone", "init"], &["-u", "-c", "--config", "--template", "--separate-git-dir"]),
+    ("git", &["index-pack", "mailsplit", "archive", "format-patch", "bugreport", "diagnose"], &["-o", "--output", "--output-directory"]),
+    ("git", &["merge", "rebase", "pull", "cherry-pick", "revert"], &["-s", "--strategy", "-i", "--interactive"]),
+    ("git", &[
+        "send-email", "subtree", "instaweb", "web--browse", "gui", "citool", "daemon", "shell", "hook", "maintenance", "svn", "cvsimport", "cvsserver", "p4",
+        "pack-objects", "imap-send", "filter-repo", "credential", "interpret-trailers", "for-each-repo", "remote-ext", "remote-fd", "help",
+        "merge-index", "merge-one-file", "submodule--helper", "difftool--helper", "mergetool--lib", "sh-setup",
+    ], &[]),
+    ("npm", &["exec", "x", "init", "create", "explore", "edit", "config", "set", "set-script"], &[]),
+    ("pnpm", &["exec", "create", "config", "set"], &[]),
+    ("yarn", &["exec", "create", "config", "set"], &[]),
+    ("gh", &["alias", "extension", "config"], &[]),
+    ("cargo", &["rustc", "rustdoc"], &[]),
+    ("go", &["env"], &["-w"]),
+    ("go", &["tool"], &[]),
+];
