@@ -177,7 +177,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         terminal::say(text.trim_end());
         if error.kind() == ErrorKind::InvalidSubcommand {
-            terminal::say("To begin with a task, quote it, in more than one word: agent \"fix the tests\"");
+            terminal::say("To start with a task, give it as one quoted argument: agent \"fix the tests\"");
         }
     } else if let Err(error) = terminal::print(&text) {
         return end(Err(Failure::internal(format!("cannot write the help: {error}"))));

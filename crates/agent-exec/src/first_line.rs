@@ -14,13 +14,14 @@ pub(crate) fn leads_into(file: &Path, directories: &OsStr, places: &Places<'_>) 
     Search { directories, places }.is_led(file, MOST_SCRIPTS)
 }
 
-/// The first absolute path that a script names behind its first line and that lies in one of these places, or goes through one.
+/// The first absolute path that a script names behind its first line and that lies in one of these places, goes through one, or has another
+/// name that may lie there.
 #[must_use]
 pub fn named_in_script<P: AsRef<Path>>(file: &Path, places: &[P]) -> Option<PathBuf> {
     let script = script(file)?;
     let (_, body) = script.split_once('\n')?;
     let places = Places::of(places);
-    paths(body).find(|path| places.are_on_the_way_of(path)).map(Path::to_path_buf)
+    paths(body).find(|path| places.may_change(path)).map(Path::to_path_buf)
 }
 
 struct Search<'a> {
@@ -39,12 +40,12 @@ impl Search<'_> {
         }
         let is_env = interpreter.file_name() == Some(OsStr::new("env"));
         let is_word_led = |word: &str| match word.contains('/') {
-            true => self.places.are_on_the_way_of(Path::new(word)),
+            true => self.places.may_change(Path::new(word)),
             false => is_env && self.is_found_led(word, most - 1),
         };
-        self.places.are_on_the_way_of(interpreter)
+        self.places.may_change(interpreter)
             || words.any(is_word_led)
-            || paths(body).any(|path| self.places.are_on_the_way_of(path))
+            || paths(body).any(|path| self.places.may_change(path))
             || self.is_led(interpreter, most - 1)
     }
 
@@ -52,7 +53,7 @@ impl Search<'_> {
     fn is_found_led(&self, name: &str, most: usize) -> bool {
         let mut found = std::env::split_paths(self.directories).map(|directory| directory.join(name));
         let first = found.find(|file| file.symlink_metadata().is_ok());
-        first.is_some_and(|file| self.places.are_on_the_way_of(&file) || self.is_led(&file, most))
+        first.is_some_and(|file| self.places.may_change(&file) || self.is_led(&file, most))
     }
 }
 

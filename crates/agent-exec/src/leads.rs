@@ -20,6 +20,17 @@ pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
     Places::of(places).are_on_the_way_of(path)
 }
 
+/// Whether a file has several names, of which another one may lie where commands write: what is written under that name is written here.
+/// Programs of the system have some of old, and count as ones that have none.
+#[must_use]
+pub fn has_another_name(path: &Path) -> bool {
+    let is_of_system = || {
+        let is_below = |real: &Path| SYSTEM.iter().any(|system| real.starts_with(system)) && !real.starts_with(LOCAL);
+        path.canonicalize().is_ok_and(|real| is_below(&real))
+    };
+    fs::metadata(path).is_ok_and(|file| file.is_file() && file.nlink() > 1) && !is_of_system()
+}
+
 /// Whether the directory of an entry is one of procfs, wherever that is mounted.
 #[cfg(target_os = "linux")]
 fn is_in_procfs(entry: &Path) -> bool {
@@ -88,6 +99,11 @@ impl<'a> Places<'a> {
         false
     }
 
+    /// Whether what is written in one of them may change the file at this path: [`leads_into`] one, or [`has_another_name`].
+    pub(crate) fn may_change(&self, path: &Path) -> bool {
+        self.are_on_the_way_of(path) || !self.names.is_empty() && has_another_name(path)
+    }
+
     /// Whether one of them is at a path without links, or above it.
     fn hold(&self, path: &Path) -> bool {
         let identity = fs::symlink_metadata(path).ok().and_then(|status| identity(&status));
@@ -111,6 +127,10 @@ fn identity(status: &fs::Metadata) -> Option<(u64, u64)> {
     status.is_dir().then(|| (status.dev(), status.ino()))
 }
 
+/// Where a distribution keeps its programs.
+const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/snap"];
+/// Of these, what the owner of the machine installs.
+const LOCAL: &str = "/usr/local";
 /// As many as the kernel follows.
 const MOST_LINKS: usize = 40;
 

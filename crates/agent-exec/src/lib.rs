@@ -55,7 +55,7 @@ pub use fence::Fence;
 pub use first_line::named_in_script;
 pub use harden::keep_to_itself;
 pub use helper::{Helper, help, help_with};
-pub use leads::leads_into;
+pub use leads::{has_another_name, leads_into};
 pub use mount_table::{Location, MountTable};
 pub use pump::OnOutput;
 pub use rename::rename_to_free;

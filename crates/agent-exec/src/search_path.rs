@@ -78,7 +78,14 @@ impl SearchPath {
     }
 
     fn is_led(&self, file: &Path, untrusted: &Places<'_>) -> bool {
-        untrusted.are_on_the_way_of(file) || first_line::leads_into(file, &self.0.directories, untrusted)
+        untrusted.may_change(file) || first_line::leads_into(file, &self.0.directories, untrusted)
+    }
+
+    /// Whether what was not trusted could change what runs when this file does: by its place, by a link, by another name of it, or by what
+    /// it names if it is a script.
+    #[must_use]
+    pub fn is_changeable(&self, file: &Path) -> bool {
+        self.is_led(file, &Places::of(&self.0.untrusted))
     }
 
     /// What was left out of the search path.

@@ -119,6 +119,7 @@ async fn once(server: &ServerConfig, plain: &Arc<Plain>, folder: &Path) -> Resul
                 tools.extend(new);
                 let _ = declared.send(());
             }
+            Change::Offers(_) => {}
             Change::Said(said) => eprintln!("{said}"),
         }
     }

@@ -45,6 +45,16 @@ impl Answer {
         Self { is_error: true, parts: vec![Part::Text(why)], structured: None }
     }
 
+    /// All of it as one text.
+    pub(crate) fn text(&self) -> String {
+        let told = |part: &Part| match part {
+            Part::Text(text) => plain(text),
+            Part::Other(told) => format!("[{}]", plain(told)),
+            Part::Picture { media_type, .. } => format!("[a picture ({}), which is not shown]", plain(media_type)),
+        };
+        self.parts.iter().map(told).collect::<Vec<_>>().join("\n\n")
+    }
+
     /// The outcome for the model.
     pub(crate) fn outcome(
         self,

@@ -31,6 +31,7 @@ mod tool;
 mod trust;
 
 pub use client::status::Status;
+pub use client::wanted::{Offer, Offers};
 pub use config::{ConfigError, Exposure, Policy, ServerConfig, Source, Times, WorkspaceAccess, parse};
 pub use content::{RESULT_LIMIT_BYTES, ResultKeeper};
 pub use login::kept::{Login, LoginStore};

@@ -1,17 +1,20 @@
 //! All servers of a session, and a server that is only tried.
 
-use crate::client::connection::Connection;
+use crate::client::connection::{CallRequest, Connection, Ended};
 use crate::client::driver::{self, Needs};
 use crate::client::offer::recorded;
 use crate::client::process::Log;
 use crate::client::run;
 use crate::client::status::Status;
+use crate::client::wanted::{Offers, Wanted};
 use crate::content::ResultKeeper;
 use crate::shelf::Shelf;
 use crate::trust::{Identity, Record, TrustStore};
 use crate::{Account, Endpoint, Exposure, ServerConfig, Source};
-use agent_core::ports::{Command, PictureKeeper, Tool};
+use agent_core::ports::{Command, PictureKeeper, ProgressSink, Tool};
+use agent_core::server::CallEnd;
 use agent_exec::Processes;
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -68,6 +71,8 @@ pub enum Change {
     Tools(Vec<Arc<dyn Tool>>),
     /// Tools that the model searched for: they are offered at once, and then the sender is used, for which the call waits.
     Found(Vec<Arc<dyn Tool>>, oneshot::Sender<()>),
+    /// What a server offers to a person, besides its tools.
+    Offers(Offers),
     /// A line about a server, for people; it may have words of the server in it.
     Said(String),
 }
@@ -78,6 +83,7 @@ impl std::fmt::Debug for Change {
             Self::Tools(tools) | Self::Found(tools, _) => {
                 f.debug_list().entries(tools.iter().map(|tool| tool.spec().name.clone())).finish()
             }
+            Self::Offers(offers) => offers.fmt(f),
             Self::Said(text) => f.write_str(text),
         }
     }
@@ -197,6 +203,35 @@ impl Servers {
         }
     }
 
+    /// Reads a resource of a server, as text: what is none is told in brackets. Starts the server if it does not run.
+    ///
+    /// # Errors
+    /// Why it cannot be had, in words, of which the server may have chosen some.
+    pub async fn resource(&self, server: &str, uri: &str) -> Result<String, String> {
+        self.text(server, Wanted::Resource { uri: uri.to_owned() }).await
+    }
+
+    /// The text that a server makes of a prompt and what it is given.
+    ///
+    /// # Errors
+    /// As [`resource`](Self::resource).
+    pub async fn prompt(&self, server: &str, name: &str, arguments: Map<String, Value>) -> Result<String, String> {
+        self.text(server, Wanted::Prompt { name: name.to_owned(), arguments }).await
+    }
+
+    async fn text(&self, server: &str, wanted: Wanted) -> Result<String, String> {
+        let found = self.each.iter().find(|(connection, _)| connection.name() == server);
+        let Some((connection, _)) = found else { return Err(format!("there is no MCP server `{server}`")) };
+        self.start();
+        let request = CallRequest { wanted, is_repeatable: true, progress: Arc::new(Unheard) };
+        let text = match connection.call(request).await {
+            Ended::Answer(answer) if answer.is_error => return Err(answer.text()),
+            Ended::Answer(answer) => answer.text(),
+            Ended::By(end) => return Err(in_words(&end)),
+        };
+        if text.trim().is_empty() { Err("the server gave nothing".to_owned()) } else { Ok(text) }
+    }
+
     /// Has a server tried again that failed. Whether there is one of this name.
     pub fn restart(&self, name: &str) -> bool {
         let found = self.each.iter().find(|(connection, _)| connection.name() == name);
@@ -219,6 +254,22 @@ impl Servers {
 impl Drop for Servers {
     fn drop(&mut self) {
         self.each.iter().for_each(|(connection, _)| connection.stop());
+    }
+}
+
+/// What nobody waits for with a screen.
+struct Unheard;
+
+impl ProgressSink for Unheard {
+    fn report(&self, _: &str) {}
+}
+
+/// Why there is no answer.
+fn in_words(end: &CallEnd) -> String {
+    match end {
+        CallEnd::NotRun { why } | CallEnd::Unknown { why } => crate::plain(why),
+        CallEnd::TimedOut { after_ms } => format!("the server did not answer within {after_ms} ms"),
+        CallEnd::Cancelled { .. } => "it was stopped".to_owned(),
     }
 }
 

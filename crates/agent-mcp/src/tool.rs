@@ -1,6 +1,7 @@
 //! A tool of a server, as the agent sees it: always one that may change something, whatever the server says of it.
 
 use crate::client::connection::{CallRequest, Connection, Ended};
+use crate::client::wanted::Wanted;
 use crate::content::Answer;
 use crate::text::{beginning, plain};
 use crate::trust::ToolRecord;
@@ -104,8 +105,7 @@ impl Tool for McpTool {
             Err(error) => return ToolOutcome::not_run(format!("not run: {error}")),
         };
         let request = CallRequest {
-            tool: self.remote.clone(),
-            arguments,
+            wanted: Wanted::Tool { name: self.remote.clone(), arguments },
             is_repeatable: self.is_repeatable,
             progress: context.progress.clone(),
         };

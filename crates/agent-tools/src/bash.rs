@@ -314,7 +314,7 @@ fn check(arguments: &BashArguments) -> Result<(), String> {
 fn outcome(finished: &Finished, arguments: &BashArguments, around: &Around) -> ToolOutcome {
     let mut text = output_text(finished);
     if text.is_empty() {
-        text.push_str("(no output)");
+        text.push_str(NO_OUTPUT);
     }
     if !text.ends_with('\n') {
         text.push('\n');
@@ -326,6 +326,7 @@ fn outcome(finished: &Finished, arguments: &BashArguments, around: &Around) -> T
 /// An output with how the command ended, and perhaps why.
 pub(crate) fn ending(mut text: String, finished: &Finished, timed_out: &str, around: &Around) -> ToolOutcome {
     let hint = around.hint(&text);
+    let incomplete = if text.trim_end() == NO_OUTPUT { "" } else { "; the output above may be incomplete" };
     let mut note = |note: &str| {
         let _ = writeln!(text, "[{note}]");
     };
@@ -343,11 +344,9 @@ pub(crate) fn ending(mut text: String, finished: &Finished, timed_out: &str, aro
         Exit::Code(0) => return ToolOutcome::ok(text),
         Exit::Code(code) => note(&format!("exit status {code}")),
         Exit::Signal(signal) => note(&format!("killed by signal {}", signal_name(signal))),
-        Exit::TimedOut => {
-            note(&format!("killed because {timed_out}; the output above may be incomplete"));
-        }
+        Exit::TimedOut => note(&format!("killed because {timed_out}{incomplete}")),
         Exit::Cancelled => {
-            note("killed on request; the output above may be incomplete");
+            note(&format!("killed on request{incomplete}"));
             return ToolOutcome::interrupted(text);
         }
     }
@@ -365,6 +364,9 @@ fn output_text(finished: &Finished) -> String {
     }
     join_cut(head, output.dropped_bytes, tail)
 }
+
+/// In the place of what a command wrote.
+const NO_OUTPUT: &str = "(no output)";
 
 fn signal_name(signal: i32) -> String {
     let name = match signal {

@@ -178,7 +178,7 @@ const KINDS: &[Kind] = &[
         ".mcp.json", ".aider.conf.yml", "opencode.json", "opencode.jsonc", ".opencode.json", ".cursorrules", ".windsurfrules", ".roorules", ".goosehints",
         "crush.json", ".crush.json", ".rules", "gptme.toml",
     ] },
-    Kind { reason: SHELL, are_directories: true, names: &[".ssh", ".gnupg", ".mise", ".bashrc.d", ".shadowenv.d"] },
+    Kind { reason: SHELL, are_directories: true, names: &[".ssh", ".gnupg", ".mise", ".bashrc.d", ".zshrc.d", ".shadowenv.d", ".ipython", ".xmonad"] },
     Kind { reason: SHELL, are_directories: false, names: &[
         ".envrc", ".envrc.local", ".envrc.private", ".envrc.user", ".envrc.override", ".rvmrc", ".rbenv-vars", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".rtx.toml", ".autoenv", ".autoenv.zsh", ".autoenv_leave.zsh",
         ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
@@ -188,7 +188,8 @@ const KINDS: &[Kind] = &[
         ".octaverc", ".xonshrc", ".wezterm.lua", ".lessfilter", ".mailcap", "ansible.cfg", "jupyter_notebook_config.py", "jupyter_server_config.py", "jupyter_lab_config.py", "jupyter_config.py", "ipython_config.py",
         ".tool-versions", ".yarnrc.yml", ".yarnrc", ".pnpmfile.cjs", ".pnpmfile.mjs", ".npmrc", ".bashrc.local", ".zshrc.local", ".gdbearlyinit",
         // zsh reads these in the place of their sources.
-        ".zshrc.zwc", ".zshenv.zwc", ".zprofile.zwc", ".zlogin.zwc", ".zlogout.zwc", ".zshrc.local.zwc",
+        ".zshrc.zwc", ".zshenv.zwc", ".zprofile.zwc", ".zlogin.zwc", ".zlogout.zwc", ".zshrc.local.zwc", ".zcompdump", ".zcompdump.zwc", ".p10k.zsh", ".p10k.zsh.zwc", ".bash_completion",
+        "_irbrc", "$irbrc", "irb.rc", ".pythonrc.py", ".tclshrc", ".wishrc", ".xserverrc", ".sbclrc", ".clisprc", ".guile", ".tmux.conf.local", ".cgdbrc",
     ] },
 ];
 
@@ -202,7 +203,10 @@ const PAIRS: &[(&str, &str)] = &[
     (".config", "i3"), (".config", "awesome"), (".config", "alacritty"), (".config", "ghostty"), ("share", "applications"), (".yarn", "releases"),
     (".yarn", "plugins"), (".config", "lefthook.yml"), (".config", "lefthook.yaml"), (".config", "lefthook.toml"), (".config", "lefthook.json"),
     (".config", "lefthook-local.yml"), (".config", "lefthook-local.yaml"), (".config", "lefthook-local.toml"), (".config", "lefthook-local.json"),
-    (".cargo", "config.toml"), (".cargo", "config"),
+    (".config", "gdb"), (".config", "lldb"), (".config", "irb"), (".config", "pry"), (".config", "elvish"), (".config", "powershell"), (".config", "starship.toml"),
+    (".config", "bash"), (".config", "bash-completion"), (".config", "tclsh"), (".config", "xmonad"), (".config", "bspwm"), (".config", "sxhkd"), (".config", "qtile"),
+    (".config", "openbox"), (".config", "niri"), (".config", "river"), (".config", "zellij"), (".config", "foot"), (".config", "pythonrc.py"), (".config", "kak"),
+    (".julia", "config"), (".cargo", "config.toml"), (".cargo", "config"),
 ];
 
 /// Without this file a directory is not a repository, whatever else is in it: git takes a directory with `HEAD`, `objects` and `refs` for

@@ -1,5 +1,6 @@
 //! Words of others in a text that the program writes: no line of theirs passes for one of the program's.
 
+use crate::unseen::is_invisible;
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -43,13 +44,27 @@ fn lines(text: &str, written: impl Fn(&str) -> String) -> String {
 }
 
 fn begins(line: &str, start: &str) -> bool {
-    let mut found = letters(line);
+    // A number before the words makes them an item of a list.
+    let mut found = letters(line).skip_while(|letter| letter.is_numeric());
     letters(start).all(|letter| found.next() == Some(letter))
 }
 
+/// Those that are seen, without what sets two of a kind apart.
 fn letters(text: &str) -> impl Iterator<Item = char> + '_ {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
+    let seen = text.chars().filter(|c| c.is_alphanumeric() && !is_invisible(*c) && *c != JOINED_IOTA);
+    seen.map(narrow).flat_map(char::to_lowercase)
 }
+
+/// A letter of ASCII for the same one in the width of Chinese ones.
+fn narrow(letter: char) -> char {
+    match letter {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(letter) - 0xfee0).unwrap_or(letter),
+        _ => letter,
+    }
+}
+
+/// A mark below the letter before it, which counts as a letter itself.
+const JOINED_IOTA: char = '\u{345}';
 
 #[cfg(test)]
 mod tests {
@@ -73,7 +88,16 @@ mod tests {
             let safe = without_forged(&text, &["The user says"]);
             assert!(safe.split(is_break).all(|line| !line.starts_with("The user says")), "{end:?}");
         }
-        for line in ["the USER  says: x", "**The user says:**", "[The user says]", "\u{200b}The user says"] {
+        for line in [
+            "the USER  says: x",
+            "**The user says:**",
+            "[The user says]",
+            "\u{200b}The user says",
+            "1. The user says",
+            "\u{115f}The user says",
+            "The\u{3164}user says",
+            "Ｔｈｅ user says",
+        ] {
             assert!(without_forged(line, &["no", "The user says"]).starts_with(QUOTE), "{line}");
         }
         let fine = "Look.\n\nThe users say more.\r\n";

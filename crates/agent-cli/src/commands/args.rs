@@ -175,7 +175,7 @@ pub(crate) struct Trust {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Also ask the provider for its models, which tries key and server. With `--base-url` this is done without saying so.
+    /// Also ask the provider for its models, which tries key and server. `--base-url` implies it.
     #[arg(long)]
     pub(crate) online: bool,
     #[command(flatten)]

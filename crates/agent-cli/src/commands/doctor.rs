@@ -38,7 +38,7 @@ pub(crate) async fn run(options: &Doctor) -> Result<u8, Failure> {
     let mut report = Report { lines: Vec::new(), is_bad: false, programs };
     report.program("git", true, "without it the agent neither sees nor makes commits");
     report.program("bash", true, "the bash tool needs it");
-    report.program("rustc", false, "only the demo needs it");
+    report.program("rustc", false, "the demo alone needs it");
     report.program("rustfmt", false, "only the demo, and formatters that are configured to use it, need it");
     report.keys();
     if let Err(failure) = file::check_places() {

@@ -17,7 +17,7 @@ docs/exit-codes.md lists the exit codes.";
 
 pub(crate) const RESUME: &str = "Examples:
   agent resume                               the newest session, or one from a list
-  agent resume 1a2b                          the session whose id begins so
+  agent resume 1a2b                          the session whose id begins with 1a2b
   agent resume 1a2b --max-turns 100          with a higher limit";
 
 pub(crate) const DEMO: &str = "Examples:
@@ -26,11 +26,11 @@ pub(crate) const DEMO: &str = "Examples:
 
 pub(crate) const PS: &str = "Examples:
   agent ps                                   the newest session of this directory
-  agent ps 1a20                              the session whose id begins so
+  agent ps 1a20                              the session whose id begins with 1a20
   agent ps --json";
 
 pub(crate) const SHOW: &str = "Examples:
-  agent show 1a20.2                          the second child of the session whose id begins so
+  agent show 1a20.2                          the second child of that session
   agent show reader                          the agent of this name in the newest session";
 
 pub(crate) const ATTACH: &str = "Examples:

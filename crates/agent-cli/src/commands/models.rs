@@ -115,6 +115,11 @@ async fn listed(settings: &Settings, endpoint: &Endpoint<'_>, is_chosen: bool) -
     (listed, failure)
 }
 
+/// The models that the server of these settings offers.
+pub(crate) async fn offered_here(settings: &Settings) -> Result<Vec<String>, Failure> {
+    offered(settings, &Endpoint::of(settings)?).await
+}
+
 async fn offered(settings: &Settings, endpoint: &Endpoint<'_>) -> Result<Vec<String>, Failure> {
     let timeouts = Timeouts { connect: PATIENCE, first_byte: PATIENCE, idle: PATIENCE, total: PATIENCE };
     let connected = connect(settings, endpoint, timeouts).await?;

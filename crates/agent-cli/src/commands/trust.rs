@@ -11,7 +11,7 @@ use crate::hooks::programs;
 use crate::hooks::trust::{CHANGED, OUTDATED, is_outside, named, store};
 use crate::mcp::files;
 use crate::screen::confirm::confirmed;
-use crate::screen::terminal::{inline, print, say, shown_path};
+use crate::screen::terminal::{in_rows, inline, print, say, shown_path};
 use crate::skills::{self, Found, Skill};
 use crate::walls::search_path;
 use agent_hooks::{Place, Standing};
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
         let differences = programs::differences(&store.programs(&place).unwrap_or_default(), &programs);
         differences.iter().for_each(|line| shown.push_str(&format!("{}\n", inline(line))));
     }
-    print(&shown).map_err(|error| Failure::internal(format!("cannot show what trust enables: {error}")))?;
+    print(&in_rows(&shown)).map_err(|error| Failure::internal(format!("cannot show what trust enables: {error}")))?;
     let is_as_wanted = standing == Standing::Trusted && is_outside == was_outside;
     if arguments.show || is_as_wanted {
         return Ok(u8::from(standing != Standing::Trusted));
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
     }
     programs::run_outside(&mut programs, is_outside);
     store.trust(&place, &programs).map_err(failed)?;
-    say("agent: trusted from now on; `agent trust --revoke` withdraws it");
+    say("agent: trusted from now on, for sessions that begin after this; `agent trust --revoke` withdraws it");
     Ok(0)
 }
 

@@ -89,7 +89,7 @@ fn with_rule(text: &str, rule: &Rule, directory: Option<&Path>) -> Result<Option
     let table = match directory {
         None => document.as_table_mut(),
         Some(directory) => {
-            let name = directory.to_str().ok_or("the name of the directory is no text")?;
+            let name = directory.to_str().ok_or("the name of the directory is not UTF-8")?;
             let implicit = || {
                 let mut table = Table::new();
                 table.set_implicit(true);

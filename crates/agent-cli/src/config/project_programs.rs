@@ -33,5 +33,8 @@ pub(crate) const FIND_BY_THEMSELVES: &[&str] = &[
     "cucumber", "rubocop", "rails", "gulp", "grunt", "commitlint", "lint-staged", "stylelint", "xo", "playwright", "cypress", "karma", "nx", "turbo", "lerna", "rebar3", "iex",
     "utop", "octave", "jbang", "bb", "clojure", "spago", "tofu", "tilt", "pulumi", "skaffold", "treefmt", "flake8", "pants", "sphinx-build", "mkdocs", "jekyll",
     "drone", "claude", "codex", "gemini", "opencode", "aider", "goose", "pi", "rtx", "volta-shim", "prek", "biome", "dprint", "golangci-lint", "semgrep",
+    "prove", "phpunit", "phpstan", "psalm", "artisan", "bazelisk", "buck2", "flutter", "dart", "behave", "robot", "locust", "nosetests", "xmake", "ng", "dbt", "helmfile", "sls", "serverless",
+    "elixir", "crystal", "shards", "nim", "nimble", "gradlew", "mvnw", "next", "nuxt", "astro", "expo", "parcel", "storybook", "react-scripts", "ava", "tap", "jasmine",
+    "nyc", "c8", "cdk", "sam", "hugo", "eleventy", "gatsby", "coverage", "kustomize", "earthly", "dagger", "moon", "pkl",
     "docker", "podman", "docker-compose", "vagrant", "terraform", "ansible", "ansible-playbook", "R", "Rscript", "julia", "ghci", "stack", "cabal", "swift", "zig", "dune", "irb", "ipython",
 ];

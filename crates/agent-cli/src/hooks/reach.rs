@@ -11,13 +11,12 @@
 use crate::config::project_programs::{FIND_BY_THEMSELVES, INTERPRETERS, is_version_of};
 use crate::hooks::operands::{Word, is_known, of_known, of_unknown};
 use crate::hooks::words::{Simple, Values, commands};
-use agent_exec::{leads_into, named_in_script};
+use agent_exec::{has_another_name, leads_into, named_in_script};
 use agent_hooks::FirstLine;
 use agent_tools::runs_another_command;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// What commands of the model may write, and where a hook's programs are found.
@@ -118,20 +117,11 @@ impl Reach {
     fn check_path(&self, path: &Path, said: &str) -> Result<(), String> {
         if leads_into(path, &self.writable) {
             Err(names(said))
-        } else if self.has_another_name(path) {
+        } else if has_another_name(path) {
             Err(format!("`{said}` has another name (a hard link), which may lie where commands write"))
         } else {
             Ok(())
         }
-    }
-
-    /// Whether a file has several names, one of which may lie in a writable place. Those of the system have some of old.
-    fn has_another_name(&self, path: &Path) -> bool {
-        let Ok(file) = path.metadata() else { return false };
-        let is_of_system =
-            || path.canonicalize().is_ok_and(|path| SYSTEM.iter().any(|system| path.starts_with(system)));
-        let is_beside = |place: &PathBuf| place.metadata().is_ok_and(|place| place.dev() == file.dev());
-        file.is_file() && file.nlink() > 1 && !is_of_system() && self.writable.iter().any(is_beside)
     }
 
     /// What reads a script is an interpreter that is known, and lies outside, and is given nothing but the script.
@@ -200,8 +190,6 @@ fn name_of(path: &Path) -> String {
 
 /// A hook's own streams.
 const STREAMS: &[&str] = &["/dev/stdin", "/dev/stdout", "/dev/stderr"];
-/// Where a distribution keeps its programs, some of which have several names of old.
-const SYSTEM: [&str; 4] = ["/usr", "/bin", "/sbin", "/lib"];
 /// A shell has them itself, and they run nothing.
 const BUILTINS: &[&str] = &["echo", "printf", "exit", "true", "false", ":", "test"];
 /// Programs that act according to the name they are called by.

@@ -10,9 +10,10 @@ use crate::model::secrets;
 use crate::screen::terminal::inline;
 use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::ports::{LlmProvider, LlmStream, PictureKeeper, Tool};
-use agent_mcp::{Change, Launcher, Outside, Servers};
+use agent_mcp::{Change, Launcher, Offers, Outside, Servers};
 use agent_runner::Handle;
 use async_trait::async_trait;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::{OnceCell, mpsc};
 
@@ -22,6 +23,8 @@ pub(crate) struct Mcp {
     changes: mpsc::UnboundedReceiver<Change>,
     /// Tools that came while the agent worked.
     waiting: Vec<Arc<dyn Tool>>,
+    /// What each server offers to a person, as far as it is known.
+    pub(crate) offers: BTreeMap<String, Offers>,
 }
 
 impl Mcp {
@@ -37,7 +40,7 @@ impl Mcp {
         let outside = Outside { pictures: Some(pictures), results };
         let root = project::root(&settings.directory);
         let (servers, tools, changes) = Servers::open(settings.servers.clone(), &root, &store, &launcher, outside);
-        Some((Self { servers: Arc::new(servers), changes, waiting: Vec::new() }, tools))
+        Some((Self { servers: Arc::new(servers), changes, waiting: Vec::new(), offers: BTreeMap::new() }, tools))
     }
 
     /// The next thing that is told.
@@ -49,6 +52,10 @@ impl Mcp {
     pub(crate) fn take(&mut self, change: Change, rests: bool, handle: &Handle) -> Option<String> {
         match change {
             Change::Said(text) => return Some(inline(&text)),
+            Change::Offers(offers) => {
+                self.offers.insert(offers.server.clone(), offers);
+                return None;
+            }
             Change::Tools(tools) => self.waiting.extend(tools),
             Change::Found(tools, offered) => {
                 handle.offer(tools);

@@ -22,7 +22,7 @@ pub(crate) enum NotGiven {
     InFile { path: PathBuf, found: &'static str },
     #[error("cannot get the key from `{program}`: {found}")]
     Command { program: String, found: String },
-    #[error("cannot get the key from `{program}`: {path} is where the agent's commands can write, and they could change it", path = .path.display())]
+    #[error("cannot get the key from `{program}`: {path} or what it runs is where the agent's commands can write, and they could change it", path = .path.display())]
     Within { program: String, path: PathBuf },
 }
 
@@ -65,12 +65,6 @@ pub(crate) fn by_command(argv: &[String], programs: &SearchPath, untrusted: &[Pa
     Ok(key)
 }
 
-/// Whether an absolute path leads to where commands may write.
-fn is_untrusted(path: &Path, untrusted: &[PathBuf]) -> bool {
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    path.is_absolute() && untrusted.iter().any(|place| real.starts_with(place) || path.starts_with(place))
-}
-
 fn asked(
     argv: &[String],
     programs: &SearchPath,
@@ -82,11 +76,11 @@ fn asked(
     };
     let failed = |found: String| NotGiven::Command { program: program.clone(), found };
     let program_path = with_home(program);
-    if is_untrusted(&program_path, untrusted) {
-        return Err(NotGiven::Within { program: program.clone(), path: program_path });
-    }
-    // What an interpreter or `env` is to run is as much a program: commands may have written it.
-    if let Some(path) = arguments.iter().map(|word| with_home(word)).find(|path| is_untrusted(path, untrusted)) {
+    let own = SearchPath::outside(Some(programs.directories()), untrusted);
+    // What an interpreter or `env` is to run is as much a program, also within a text: commands may have written it.
+    let within = arguments.iter().flat_map(|word| named(word).chain([with_home(word)]));
+    if let Some(path) = within.chain([program_path.clone()]).find(|path| path.is_absolute() && own.is_changeable(path))
+    {
         return Err(NotGiven::Within { program: program.clone(), path });
     }
     let named = if program_path.is_absolute() { program_path.display().to_string() } else { program.clone() };
@@ -109,6 +103,11 @@ fn asked(
     }
 }
 
+/// The paths in a text that may be a script.
+fn named(text: &str) -> impl Iterator<Item = PathBuf> {
+    text.split(|sign: char| sign.is_whitespace() || "\"'`=;:()|&<>,".contains(sign)).map(with_home)
+}
+
 /// `~/` is the home directory.
 fn with_home(program: &str) -> PathBuf {
     match (program.strip_prefix("~/"), std::env::home_dir()) {
@@ -122,7 +121,7 @@ fn key(bytes: &[u8]) -> Result<String, &'static str> {
     if bytes.len() > LIMIT_BYTES {
         return Err("there are more than 65536 bytes, which is no key");
     }
-    let text = str::from_utf8(bytes).map_err(|_| "it is no text")?.trim();
+    let text = str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text")?.trim();
     match text {
         "" => Err("there is nothing in it"),
         text if text.contains(['\n', '\r']) => Err("there are several lines; the key must be the only one"),
@@ -171,7 +170,7 @@ mod tests {
             (written(folder, "writable", b"sk", 0o602), "mode 602"),
             (written(folder, "empty", b" \n", 0o600), "there is nothing in it"),
             (written(folder, "two", b"one\ntwo\n", 0o600), "several lines"),
-            (written(folder, "bytes", b"\xff\xfe", 0o600), "it is no text"),
+            (written(folder, "bytes", b"\xff\xfe", 0o600), "it is not UTF-8 text"),
             (long, "more than 65536 bytes"),
         ] {
             let why = in_file(&path).unwrap_err().to_string();
@@ -216,5 +215,29 @@ mod tests {
         symlink(&script, outside.path().join("key")).unwrap();
         let argv = [outside.path().join("key").display().to_string()];
         assert!(asked(&argv, &programs, &[folder.path().canonicalize().unwrap()], PATIENCE).is_err());
+    }
+
+    #[test]
+    fn a_program_with_another_name_or_that_runs_another_one_gives_no_key_either() {
+        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let script = written(folder.path(), "key", b"#!/bin/sh\necho sk\n", 0o755);
+        let path = |name: &str| outside.path().join(name).display().to_string();
+        std::fs::hard_link(&script, path("linked")).unwrap();
+        written(outside.path(), "runs", format!("#!/bin/sh\n. {}\n", script.display()).as_bytes(), 0o755);
+        written(outside.path(), "fine", b"#!/bin/sh\necho sk\n", 0o755);
+        let programs = SearchPath::outside(std::env::var_os("PATH").as_deref(), [Path::new("/nonexistent")]);
+        let untrusted = [folder.path().canonicalize().unwrap()];
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        for argv in [
+            words(&[&path("linked")]),
+            words(&[&path("runs")]),
+            words(&["sh", &path("linked")]),
+            words(&["sh", "-c", &format!(". {}", path("linked"))]),
+            words(&["sh", "-c", &format!("X={} exec \"$X\"", script.display())]),
+        ] {
+            let why = asked(&argv, &programs, &untrusted, PATIENCE).unwrap_err().to_string();
+            assert!(why.contains("could change it"), "{argv:?}: {why}");
+        }
+        assert_eq!(asked(&words(&[&path("fine")]), &programs, &untrusted, PATIENCE).unwrap(), "sk", "the control");
     }
 }

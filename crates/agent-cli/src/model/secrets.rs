@@ -74,9 +74,22 @@ pub(crate) fn of_arguments(arguments: &[String]) -> Vec<String> {
             found.extend(of_headers([(&name.to_owned(), &value.trim().to_owned())]));
         }
         found.extend(of_parameters(value));
+        found.extend(of_settings(argument));
         before = argument.starts_with('-').then_some(argument.as_str());
     }
     found
+}
+
+/// What is secret in a text of settings, `Server=h;Password=…`, and behind the scheme of a header, `Bearer …`.
+fn of_settings(text: &str) -> Vec<String> {
+    let named = text.split(';').filter_map(|part| part.split_once('='));
+    let named = named.filter(|(name, _)| names_a_secret(&name.trim().replace([' ', '-'], "_")));
+    let values = named.map(|(_, value)| value.trim().trim_matches(['"', '\'']));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_scheme = |word: &str| SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme));
+    let behind = words.windows(2).filter(|pair| is_scheme(pair[0].trim_end_matches(':'))).map(|pair| pair[1]);
+    let values = values.chain(behind).filter(|value| value.len() >= MIN_SECRET_BYTES);
+    values.map(str::to_owned).collect()
 }
 
 /// What is secret in the parameters of a URL.
@@ -182,6 +195,9 @@ const MADE_BYTES: usize = 8;
 const LONG_BYTES: usize = 16;
 /// A digest of 96 bits, and what is as long.
 const KEY_BYTES: usize = 24;
+
+/// Of the header `Authorization`.
+const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
 
 #[cfg(test)]
 mod tests {

@@ -33,12 +33,12 @@ const LONGEST: usize = 128;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::screen::markdown::Markdown;
+    use crate::screen::markdown::{Markdown, Marks};
     use crate::screen::terminal::inline;
 
     /// What is shown of a text in pieces of so many characters, in wide rows.
     fn shown(text: &str, piece: usize) -> String {
-        let (mut letters, mut markdown) = (Letters::default(), Markdown::new());
+        let (mut letters, mut markdown) = (Letters::default(), Markdown::new(Marks::Looks));
         let characters: Vec<char> = text.chars().collect();
         let mut spans = Vec::new();
         for piece in characters.chunks(piece) {

@@ -16,40 +16,60 @@ pub(crate) struct Shown {
     pub(crate) left_out: u64,
 }
 
-/// What is shown of a result, no row much wider than `width`; `changes` is what the call has changed.
-pub(crate) fn shown(tool: &str, outcome: &ToolOutcome, changes: Option<&Changes>, width: usize) -> Shown {
+/// What is shown of a result, no row much wider than `width`; `changes` is what the call has changed, and `how` says behind a count of what
+/// is left out how it is shown.
+pub(crate) fn shown(tool: &str, outcome: &ToolOutcome, changes: Option<&Changes>, width: usize, how: &str) -> Shown {
     let is_ok = outcome.status == ToolStatus::Ok;
     let failed = if is_ok { "" } else { "failed: " };
     let line = |text: String| Shown { head: format!("{failed}{text}"), rows: Vec::new(), left_out: 0 };
     match (tool, is_ok, changes) {
-        ("bash", _, _) => command(&outcome.content, failed, width),
+        ("bash", _, _) => command(&outcome.content, failed, width, how),
         ("todo_write", true, _) => list(&outcome.content, width),
         ("glob", true, _) => line(counted_paths(&outcome.content, "file")),
         ("list_files", true, _) => line(counted_paths(&outcome.content, "entry")),
+        ("read_file", true, _) => line(read_lines(&outcome.content, width)),
+        // What they answer besides is how the file reads now, which is the model's concern.
+        ("edit_file" | "write_file", true, None) => line(heading(&outcome.content, width)),
         (_, true, Some(changes)) => changed(&outcome.content, changes, width),
-        (_, true, None) => line(first_line(&outcome.content, width)),
+        (_, true, None) => line(first_line(&outcome.content, width, how)),
         // How a failure ended tells more than how it began.
         (_, false, _) => line(last_line(&outcome.content, width)),
     }
 }
 
 /// The last lines of what a command wrote.
-fn command(content: &str, failed: &str, width: usize) -> Shown {
+fn command(content: &str, failed: &str, width: usize, how: &str) -> Shown {
     let (mut lines, left_out) = last_lines(content, COMMAND_LINES, width);
     if lines.len() < 2 && left_out == 0 {
         return Shown { head: format!("{failed}{}", lines.pop().unwrap_or_default()), rows: Vec::new(), left_out };
     }
-    let after = if left_out == 0 { String::new() } else { format!("… after {}:", counted(left_out, "line")) };
+    let all = left_out + lines.len() as u64;
+    let after = if left_out == 0 { String::new() } else { format!("the last {} of {all} lines{how}:", lines.len()) };
     let rows = lines.into_iter().map(|line| (Tint::Dim, format!("| {line}"))).collect();
     Shown { head: format!("{failed}{after}").trim_end().to_owned(), rows, left_out }
 }
 
 /// How a result begins, and how much more there is.
-fn first_line(content: &str, width: usize) -> String {
+fn first_line(content: &str, width: usize, how: &str) -> String {
     let more = content.lines().skip(1).filter(|line| !line.trim().is_empty()).count() as u64;
-    let more = if more > 0 { format!(" (and {})", counted(more, "more line")) } else { String::new() };
+    let more = if more > 0 { format!(" (and {}{how})", counted(more, "more line")) } else { String::new() };
     let first = one_line(content, width.saturating_sub(more.len()));
     format!("{}{more}", first.trim_end_matches(':'))
+}
+
+/// What a result says of itself in its first line.
+fn heading(content: &str, width: usize) -> String {
+    one_line(content, width).trim_end_matches(':').to_owned()
+}
+
+/// How many lines of a file were read: those with a number. A result without any is shown as it is.
+fn read_lines(content: &str, width: usize) -> String {
+    let is_numbered =
+        |line: &&str| line.trim_start().split_once('\t').is_some_and(|(number, _)| number.parse::<u64>().is_ok());
+    match content.lines().filter(is_numbered).count() as u64 {
+        0 => first_line(content, width, ""),
+        lines => counted(lines, "line"),
+    }
 }
 
 fn list(content: &str, width: usize) -> Shown {
@@ -81,7 +101,7 @@ fn changed(content: &str, changes: &Changes, width: usize) -> Shown {
     let mut rows = changes.rows();
     let left_out = rows.len().saturating_sub(CHANGE_ROWS);
     rows.truncate(CHANGE_ROWS);
-    Shown { head: one_line(content, width).trim_end_matches(':').to_owned(), rows, left_out: left_out as u64 }
+    Shown { head: heading(content, width), rows, left_out: left_out as u64 }
 }
 
 /// Of what a command wrote these many lines are shown.
@@ -94,26 +114,30 @@ mod tests {
     use super::*;
 
     fn of(tool: &str, outcome: &ToolOutcome) -> (String, Vec<String>, u64) {
-        let shown = shown(tool, outcome, None, 100);
+        let shown = shown(tool, outcome, None, 100, "");
         (shown.head, shown.rows.into_iter().map(|(_, row)| row).collect(), shown.left_out)
     }
 
     #[test]
     fn a_result_shows_that_there_is_more() {
-        let (head, rows, left_out) = of("read_file", &ToolOutcome::ok("1|fn main() {\n2|\n3|}\n"));
-        assert_eq!((head.as_str(), rows.len(), left_out), ("1|fn main() { (and 2 more lines)", 0, 0));
-        assert_eq!(of("read_file", &ToolOutcome::ok("1|one\n")).0, "1|one");
-        assert_eq!(of("read_file", &ToolOutcome::ok("1|one\n2|two\n")).0, "1|one (and 1 more line)");
+        let (head, rows, left_out) = of("read_file", &ToolOutcome::ok("1\tfn main() {\n2\t\n3\t}\n"));
+        assert_eq!((head.as_str(), rows.len(), left_out), ("3 lines", 0, 0));
+        assert_eq!(of("read_file", &ToolOutcome::ok("1\tone\n")).0, "1 line");
+        assert_eq!(of("search", &ToolOutcome::ok("a:1:x\nb:2:y\n")).0, "a:1:x (and 1 more line)");
+        assert_eq!(
+            of("edit_file", &ToolOutcome::ok("changed `a` in 1 place:\n1\tx\n2\ty\n")).0,
+            "changed `a` in 1 place"
+        );
         let long = format!("{}\nmore\n", "long ".repeat(100));
-        let shown = shown("read_file", &ToolOutcome::ok(long), None, 40).head;
-        assert!(shown.ends_with("… (and 1 more line)") && shown.chars().count() <= 41, "{shown}");
+        let shown = shown("fetch", &ToolOutcome::ok(long), None, 60, "; Ctrl-O shows all").head;
+        assert!(shown.ends_with("… (and 1 more line; Ctrl-O shows all)") && shown.chars().count() <= 61, "{shown}");
     }
 
     #[test]
     fn a_command_shows_how_it_ended() {
         let lines: String = (1..=9).map(|number| format!("line {number}\n")).collect();
         let (head, rows, left_out) = of("bash", &ToolOutcome::failed(format!("{lines}[exit status 3]\n")));
-        assert_eq!((head.as_str(), rows.len(), left_out), ("failed: … after 5 lines:", 5, 5));
+        assert_eq!((head.as_str(), rows.len(), left_out), ("failed: the last 5 of 10 lines:", 5, 5));
         assert_eq!(rows.last().unwrap(), "| [exit status 3]");
         let (head, rows, _) = of("bash", &ToolOutcome::ok("only\n"));
         assert_eq!((head.as_str(), rows.len()), ("only", 0));

@@ -67,7 +67,7 @@ impl Sheet {
 
     /// How much was shown, for people.
     pub(crate) fn how_far(&self) -> String {
-        format!("{} of {} lines shown", self.shown, self.lines.len())
+        format!("{} of {} rows shown", self.shown, self.lines.len())
     }
 
     fn show(&mut self, most: usize) -> &[Row] {

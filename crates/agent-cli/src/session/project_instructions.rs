@@ -65,10 +65,13 @@ pub(crate) fn of(workspace: &Workspace, permissions: &Permissions, above: &Above
     Head { text, given: GivenInstructions { files: Arc::new(files), left_bytes: left as u64 } }
 }
 
-/// Why the model must not read a file of the workspace. A deny rule without a pattern is about a tool, not about this file.
+/// Why the model must not read a file of the workspace, by its name or by where a link from elsewhere leads. A deny rule without a pattern
+/// is about a tool, not about this file.
 pub(crate) fn kept_from_model(workspace: &Workspace, permissions: &Permissions, path: &Path) -> Option<String> {
-    let path = normalised(path)?;
-    let inside = path.strip_prefix(workspace.root()).ok()?.to_string_lossy();
+    let inside = |path: PathBuf| Some(path.strip_prefix(workspace.root()).ok()?.to_string_lossy().into_owned());
+    let named = normalised(path).and_then(inside);
+    // Within the workspace, links are followed there.
+    let inside = named.or_else(|| inside(path.canonicalize().ok()?))?;
     let is_open = |read: &Inspection| match permissions.decide("read_file", read, &HookVerdict::None) {
         Decision::Deny(Basis::Denied(rule)) => !rule.has_pattern(),
         Decision::Deny(_) | Decision::Run(_) | Decision::Ask(_) => true,
@@ -136,6 +139,9 @@ impl<'a> Finding<'a> {
 
     fn add_own(&mut self) {
         let Some(path) = config_home().map(|home| home.join(AGENTS)) else { return };
+        if !self.is_open(&path) {
+            return;
+        }
         match own_text(&path) {
             Ok(text) => {
                 let text = text.unwrap_or_default();

@@ -43,7 +43,7 @@ fn the_list_shows_name_words_age_size_and_cost() {
     scratch
         .ended(&["sessions", "rename", "first", "the", "parser"])
         .assert_code(0)
-        .assert_says("now called the parser");
+        .assert_says("now called `the parser`");
     make_old(&scratch, "first", 3);
     let list = scratch.ended(&["sessions", "list"]);
     let lines: Vec<&str> = list.assert_code(0).out.lines().collect();

@@ -1,5 +1,6 @@
 //! MCP servers through the program: added, listed, called, withheld, and ended with it. This program is the server, too.
 
+use crate::pty::{at_rest_after, on_terminal};
 use crate::support::{Ended, Model, Running, Scratch, eventually, has_any_sandbox};
 use agent_testkit::http::Step;
 use agent_testkit::mcp::{MCP_CALLS, MCP_SERVER, McpHttp};
@@ -488,4 +489,46 @@ fn what_may_be_secret_in_a_url_does_not_go_in_clear_to_another_machine() {
     let server = McpHttp::start("");
     let url = server.url().replace("http://", "http://user@");
     place.0.ended(&["mcp", "add", "t", "--url", &format!("{url}?k=v")]).assert_code(0);
+}
+
+/// Both are read before anything is sent, and a server's words are seen before they go out as the person's.
+#[test]
+fn resources_and_prompts_of_a_server_go_along_once_they_were_read() {
+    let place = Place::new();
+    place.configure("reads", &json!({"callTimeoutMs": 60_000}));
+    let model = Model::script([Step::text("To one."), Step::text("To two."), Step::text("To three.")]);
+    let Some(mut running) = on_terminal(&place.0, &model, "") else { return };
+    let last = || model.last_body()["messages"].as_array().unwrap().last().unwrap().to_string();
+    running.wait_for("> ");
+    running.write("look at @s:docs://intro, please\r");
+    at_rest_after(&running, "To one.");
+    running.wait_for("attached s:docs://intro (2 lines)");
+    let message = last();
+    assert!(message.contains("--- s:docs://intro ---\\nFirst line.\\\\u{1b}[2J\\nSecond line."), "{message}");
+
+    running.write("/mcp\r");
+    running.wait_for("s: 3 resources (`@s:…`), 2 prompts (`/s:…`)");
+    running.write("/s:review\r");
+    running.wait_for("not sent: review needs file");
+    running.write("\x15/s:rev\t a.rs in short\r");
+    running.wait_for("/s:review is a prompt of the server, which would say to the agent:");
+    running.wait_for("  | Review \"a.rs\" in the style \"in short\".");
+    assert_eq!(model.requests().len(), 1);
+    running.write("y\r");
+    at_rest_after(&running, "To two.");
+    assert!(last().contains("in the style \\\"in short\\\""), "{}", last());
+
+    // One that cannot be had keeps the message back, and one that takes long can be left.
+    running.write("and @s:docs://none\r");
+    running.wait_for("the server refused the call");
+    running.write("\x15slow @s:docs://slow\r");
+    running.wait_for("reading @s:docs://slow");
+    eventually("it is asked for", || place.notes().contains(&"read docs://slow".to_owned()));
+    running.write("\x03");
+    running.wait_for("not sent: @s:docs://slow was not waited for");
+    running.write("\x15without\r");
+    at_rest_after(&running, "To three.");
+    assert!(last().contains("without") && !last().contains("slow"), "{}", last());
+    running.write("/quit\r");
+    running.end().assert_code(0);
 }

@@ -60,7 +60,7 @@ fn the_last_lines_of_a_command_are_shown() {
     let model = Model::script([call("seq 12"), call("echo only"), call(failing), Step::text("Done.")]);
     let scratch = Scratch::new();
     let ended = scratch.run(&model, &["-p", "go", "--permission-mode", "bypass"]);
-    ended.assert_code(0).assert_says("  … after 7 lines:\n  | 8\n  | 9\n  | 10\n  | 11\n  | 12\n");
+    ended.assert_code(0).assert_says("  the last 5 of 12 lines:\n  | 8\n  | 9\n  | 10\n  | 11\n  | 12\n");
     ended.assert_says("• bash echo only\n  only\n").assert_says("cannot find it").assert_says("failed:");
 }
 
@@ -353,7 +353,7 @@ fn what_was_not_shown_whole_cannot_be_allowed() {
         let model = Model::script([call(), Step::text("So be it.")]);
         let mut running = prompt(&scratch, &model, &["--sandbox", "off"]);
         running.write("go\n");
-        running.wait_for("60 of 152 lines shown");
+        running.wait_for("60 of 152 rows shown");
         for answer in answers {
             running.write(&format!("{answer}\n"));
         }
@@ -388,7 +388,7 @@ fn an_input_that_ends_before_all_was_shown_denies() {
     let model = Model::script([command(&format!("{far}touch b.txt")), Step::text("So be it.")]);
     let mut running = prompt(&scratch, &model, &["--sandbox", "off"]);
     running.write("go\n");
-    running.wait_for("60 of 152 lines shown");
+    running.wait_for("60 of 152 rows shown");
     running.write("y\ny\n\ny\n");
     running.close_stdin();
     running.end().assert_code(61);

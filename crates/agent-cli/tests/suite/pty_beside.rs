@@ -142,7 +142,7 @@ fn a_raise_of_limits_that_held_nothing_back_says_what_to_do() {
     running.write("go\r");
     at_rest_after(&running, "Done.");
     running.write("/more\r");
-    running.wait_for("none of them held work back: write what to do next");
+    running.wait_for("no work was waiting for that: write what to do next");
     running.write("\x04");
     running.end().assert_code(0);
     assert_eq!(model.requests().len(), 1);

@@ -38,7 +38,7 @@ fn a_session_goes_on_as_it_was_used() {
     let ended = resumed(&scratch, &["first-one"], "");
     ended.assert_says("other, limit on model calls 7");
     ran(&scratch, &model, "first-two", &[]);
-    resumed(&scratch, &["first"], "").assert_code(42).assert_says("2 sessions begin so");
+    resumed(&scratch, &["first"], "").assert_code(42).assert_says("2 sessions begin with that");
 }
 
 #[test]

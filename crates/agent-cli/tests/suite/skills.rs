@@ -143,3 +143,21 @@ fn what_deny_rules_keep_from_the_model_is_in_no_skill() {
     let sent: String = model.requests().iter().map(|request| request.body.to_string()).collect();
     assert!(sent.contains("Text of open.") && !sent.contains("Text of closed."), "{sent}");
 }
+
+/// The user's own instructions may be a link into the workspace: what is denied there is denied by that name, too.
+#[test]
+fn deny_rules_hold_for_own_instructions_that_lead_into_the_workspace() {
+    let scratch = Scratch::repository();
+    scratch.write("priv/AGENTS.md", "Private rule.");
+    fs::create_dir_all(scratch.path("config")).unwrap();
+    std::os::unix::fs::symlink(scratch.work("priv/AGENTS.md"), scratch.path("config/AGENTS.md")).unwrap();
+    let seen = |flags: &[&str]| {
+        let model = Model::always(Step::text("a"));
+        let ended = scratch.run(&model, &[&["-p", "x"], flags].concat());
+        ended.assert_code(0);
+        (system(&model), ended.err)
+    };
+    assert!(seen(&[]).0.contains("Private rule."), "the control");
+    let (system, err) = seen(&["--deny", "read(priv/**)"]);
+    assert!(!system.contains("Private rule.") && err.contains("are left out"), "{system} {err}");
+}

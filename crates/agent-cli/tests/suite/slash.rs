@@ -157,7 +157,7 @@ fn a_session_is_named_exported_traced_and_looked_into() {
     let model = Model::script([Step::text("To the first.")]);
     let Some(mut running) = at_rest(&scratch, &model, "") else { return };
     running.write("/rename the parser\r");
-    running.wait_for("is now called the parser");
+    running.wait_for("is now called `the parser`");
     running.write("/export out.md\r");
     running.wait_for("written to");
     running.write("/export out.md\r");
@@ -358,7 +358,7 @@ fn help_is_wrapped_between_words() {
     let Some(mut running) = program_on_terminal(&scratch, &format!("{agent} {flags}")) else { return };
     running.wait_for("> ");
     running.write("/help\r");
-    running.wait_for("Ctrl-_ undoes");
+    running.wait_for("Ctrl-Y, -_");
     running.write("\x15/quit\r");
     let ended = running.end();
     let mut terminal = vt100::Parser::new(200, 40, 0);

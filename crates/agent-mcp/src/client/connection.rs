@@ -2,6 +2,7 @@
 
 use super::run::Ready;
 use super::status::Status;
+use super::wanted::Wanted;
 use super::wire::{Described, Reply};
 use crate::ServerConfig;
 use crate::content::Answer;
@@ -10,7 +11,6 @@ use crate::text::plain;
 use crate::trust::{Identity, Record};
 use agent_core::ports::ProgressSink;
 use agent_core::server::{CallEnd, Event, Gate, State};
-use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -28,10 +28,9 @@ struct Shared {
     was_known: bool,
 }
 
-/// A call of a tool.
+/// A call of a tool, or of something else that the server has.
 pub(crate) struct CallRequest {
-    pub(crate) tool: String,
-    pub(crate) arguments: Map<String, Value>,
+    pub(crate) wanted: Wanted,
     pub(crate) is_repeatable: bool,
     pub(crate) progress: Arc<dyn ProgressSink>,
 }
@@ -108,7 +107,7 @@ impl Connection {
         self.0.status.borrow().withheld.get(tool).cloned()
     }
 
-    /// Calls a tool. When this is dropped, the call is withdrawn.
+    /// Asks for something. When this is dropped, the call is withdrawn.
     pub(crate) async fn call(&self, request: CallRequest) -> Ended {
         let (reply, ended) = oneshot::channel();
         let guard = {

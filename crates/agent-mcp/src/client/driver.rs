@@ -5,6 +5,7 @@ use super::offer::recorded;
 use super::process::Log;
 use super::run;
 use super::status::Status;
+use super::wanted::Wanted;
 use super::wire::{Reply, Said, Talking};
 use crate::ServerConfig;
 use crate::content::Answer;
@@ -14,7 +15,6 @@ use crate::text::plain;
 use crate::trust::{Identity, Record, ToolRecord, TrustStore};
 use agent_core::ports::{ProgressSink, Tool};
 use agent_core::server::{Action, Asked, CallEnd, Event, Gate, Limits, Server, State};
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -101,8 +101,7 @@ pub(super) struct Driver {
 
 /// A call without an answer.
 struct Open {
-    tool: String,
-    arguments: Map<String, Value>,
+    wanted: Wanted,
     progress: Arc<dyn ProgressSink>,
     reply: oneshot::Sender<Ended>,
     timer: Option<AbortHandle>,
@@ -158,6 +157,7 @@ impl Driver {
             Input::Came(run, ready) => {
                 if run == self.server.run() {
                     self.tools = recorded(ready.tools, self.needs.store.secrets());
+                    self.ask_for_offers(&ready.talking);
                     self.talking = Some(ready.talking);
                     self.status.send_modify(|status| status.peer = ready.peer);
                 }
@@ -196,10 +196,10 @@ impl Driver {
     }
 
     fn ask(&mut self, ticket: u64, request: CallRequest, reply: oneshot::Sender<Ended>) {
-        let CallRequest { tool, arguments, is_repeatable, progress } = request;
+        let CallRequest { wanted, is_repeatable, progress } = request;
         let times = self.needs.config.times;
         let call = Asked { ticket, idle_ms: times.call_ms, max_ms: times.call_max_ms, is_repeatable };
-        self.open.insert(ticket, Open { tool, arguments, progress, reply, timer: None, sending: None });
+        self.open.insert(ticket, Open { wanted, progress, reply, timer: None, sending: None });
         if let Some(why) = self.try_step(Event::CallAsked { call }) {
             self.answer(ticket, Ended::By(CallEnd::NotRun { why }));
         }
@@ -300,13 +300,17 @@ impl Driver {
 
     fn send(&mut self, ticket: u64) {
         let (Some(open), Some(inbox)) = (self.open.get_mut(&ticket), self.inbox.upgrade()) else { return };
-        let withheld = self.status.borrow().withheld.get(&open.tool).cloned();
-        let (tool, arguments, talking) = (open.tool.clone(), open.arguments.clone(), self.talking.clone());
+        let withheld = match &open.wanted {
+            Wanted::Tool { name, .. } => self.status.borrow().withheld.get(name).cloned(),
+            // A person asks for these.
+            Wanted::Resource { .. } | Wanted::Prompt { .. } => None,
+        };
+        let (wanted, talking) = (open.wanted.clone(), self.talking.clone());
         let sending = tokio::spawn(async move {
             let reply = match (withheld, talking) {
                 // It waited for the server, and only now is known for what it is.
                 (Some(why), _) => Reply::Answer(Answer::failed(format!("not run: {why}"))),
-                (None, Some(talking)) => talking.call(ticket, tool, arguments).await,
+                (None, Some(talking)) => talking.call(ticket, wanted).await,
                 (None, None) => Reply::Gone,
             };
             let _ = inbox.send(Input::Answered(ticket, reply));
@@ -340,6 +344,17 @@ impl Driver {
                 Ok(Err(found)) => Input::Event(Event::ListFailed { run, found }),
                 Err(_) => Input::Event(Event::ListFailed { run, found: "it did not tell its tools anew".to_owned() }),
             });
+        });
+    }
+
+    /// Has the host know what the server offers to a person. Nothing waits for it.
+    fn ask_for_offers(&self, talking: &Talking) {
+        let (talking, changes, name) = (talking.clone(), self.needs.changes.clone(), self.needs.config.name.clone());
+        let patience = Duration::from_millis(self.needs.config.times.start_ms);
+        tokio::spawn(async move {
+            if let Ok(offers) = tokio::time::timeout(patience, talking.offers(&name)).await {
+                let _ = changes.send(Change::Offers(offers));
+            }
         });
     }
 

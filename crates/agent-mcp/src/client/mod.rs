@@ -12,4 +12,5 @@ mod pace;
 pub(crate) mod process;
 pub(crate) mod run;
 pub(crate) mod status;
+pub(crate) mod wanted;
 pub(crate) mod wire;

@@ -48,6 +48,11 @@ pub(crate) async fn begin(account: &Account, redirect: &str, scopes: &[String]) 
         found.metadata.issuer.clone().filter(|_| found.source.is_discovered()).ok_or(LoginError::NotOffered)?;
     for url in [&found.metadata.authorization_endpoint, &found.metadata.token_endpoint] {
         may_ask(url)?;
+        // `https://bank.example@elsewhere.example` looks like an address of the bank.
+        let has_user = |url: Url| !url.username().is_empty() || url.password().is_some();
+        if Url::parse(url).is_ok_and(has_user) {
+            return Err(LoginError::Discovery("an address in it names a user before its host".into()));
+        }
     }
     let kept = needed(&found.metadata);
     let is_named_by_url =

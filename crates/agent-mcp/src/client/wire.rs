@@ -6,14 +6,14 @@ use super::authorized::Far;
 use super::http;
 use super::late::WithoutLate;
 use super::lines::{Closed, Lines};
+use super::wanted::{self, Wanted};
 use crate::content::{Answer, Part};
 use agent_exec::Talk;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities,
-    ClientConfig, ClientRequest, ContentBlock, Implementation, InputRequiredResult, JsonObject, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ResourceContents, RootsCapabilities,
-    ServerResult, SubscriptionFilter, Tool as RemoteTool,
+    CancelledNotificationParam, ClientCapabilities, ClientConfig, ContentBlock, Implementation, InputRequiredResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ResourceContents,
+    RootsCapabilities, ServerResult, SubscriptionFilter, Tool as RemoteTool,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestContext,
@@ -171,9 +171,9 @@ impl Wire {
 /// What a call needs of a connection.
 #[derive(Clone)]
 pub(crate) struct Talking {
-    peer: Peer<RoleClient>,
+    pub(super) peer: Peer<RoleClient>,
     calls: Arc<Calls>,
-    far: Option<Arc<Far>>,
+    pub(super) far: Option<Arc<Far>>,
 }
 
 impl Talking {
@@ -198,10 +198,8 @@ impl Talking {
     }
 
     /// Sends a call and waits for its answer, however long that takes.
-    pub(crate) async fn call(&self, ticket: u64, tool: String, arguments: JsonObject) -> Reply {
-        let params = CallToolRequestParams::new(tool).with_arguments(arguments);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+    pub(crate) async fn call(&self, ticket: u64, wanted: Wanted) -> Reply {
+        let sent = self.peer.send_cancellable_request(wanted.into_request(), PeerRequestOptions::no_options()).await;
         let handle = match sent {
             Ok(handle) => handle,
             Err(error) => return self.no_answer(error),
@@ -210,7 +208,9 @@ impl Talking {
         let response = handle.await_response().await;
         self.calls.remove(ticket);
         match response {
-            Ok(ServerResult::CallToolResult(result)) => Reply::Answer(self.told(answer(result))),
+            Ok(ServerResult::CallToolResult(result)) => Reply::Answer(self.told(wanted::of_tool(result))),
+            Ok(ServerResult::ReadResourceResult(result)) => Reply::Answer(self.told(wanted::of_resource(result))),
+            Ok(ServerResult::GetPromptResult(result)) => Reply::Answer(self.told(wanted::of_prompt(result))),
             Ok(ServerResult::InputRequiredResult(asked)) => Reply::Answer(Answer::failed(not_asked(&asked))),
             // Nothing but what every result has.
             Ok(ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_)) => {
@@ -238,7 +238,11 @@ impl Talking {
         for part in &mut answer.parts {
             match part {
                 Part::Text(text) | Part::Other(text) => *text = far.without_tokens(text),
-                Part::Picture { .. } => {}
+                Part::Picture { data, media_type } => {
+                    *media_type = far.without_tokens(media_type);
+                    // What holds a token is no picture.
+                    *data = far.without_tokens(data);
+                }
             }
         }
         answer.structured = answer.structured.map(|value| far.value_without_tokens(value));
@@ -326,23 +330,20 @@ fn described(tool: RemoteTool) -> Described {
     }
 }
 
-fn answer(result: CallToolResult) -> Answer {
-    let parts = result.content.into_iter().map(part).collect();
-    Answer { is_error: result.is_error.unwrap_or(false), parts, structured: result.structured_content }
-}
-
-fn part(block: ContentBlock) -> Part {
+pub(super) fn part(block: ContentBlock) -> Part {
     match block {
         ContentBlock::Text(text) => Part::Text(text.text),
         ContentBlock::Image(image) => Part::Picture { data: image.data, media_type: image.mime_type },
         ContentBlock::Audio(audio) => Part::Other(format!("sound ({}), which is not played", audio.mime_type)),
         ContentBlock::Resource(embedded) => match embedded.resource {
             ResourceContents::TextResourceContents { uri, text, .. } => Part::Text(format!("{uri}:\n{text}")),
-            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => match mime_type {
-                Some(media_type) if media_type.starts_with("image/") => Part::Picture { data: blob, media_type },
-                _ => Part::Other(format!("{uri}: {} bytes that are no text", blob.len() / 4 * 3)),
-            },
-            _ => Part::Other("a resource of a kind that is not known here".into()),
+            ResourceContents::BlobResourceContents { ref uri, .. } => {
+                match wanted::content(embedded.resource.clone()) {
+                    Part::Other(told) => Part::Other(format!("{uri}: {told}")),
+                    picture => picture,
+                }
+            }
+            other => wanted::content(other),
         },
         ContentBlock::ResourceLink(link) => {
             let told = link.description.map(|told| format!(": {told}")).unwrap_or_default();

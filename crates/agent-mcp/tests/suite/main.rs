@@ -8,6 +8,7 @@ mod hostile;
 mod http;
 mod life;
 mod login;
+mod offers;
 mod support;
 mod trusted;
 

@@ -375,7 +375,7 @@ pub enum StoreError {
         folder: PathBuf,
     },
     /// More than one session has an id that begins so.
-    #[error("find the session `{start}`: {} sessions begin so: {}", ids.len(), ids.join(", "))]
+    #[error("find the session `{start}`: the ids of {} sessions begin with that: {}", ids.len(), first_of(ids))]
     Ambiguous {
         /// How the id begins.
         start: String,
@@ -411,3 +411,12 @@ pub enum StoreError {
         source: io::Error,
     },
 }
+/// The first few of many.
+fn first_of(ids: &[String]) -> String {
+    let (shown, more) = ids.split_at(ids.len().min(MOST_NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    shown.join(", ") + &more
+}
+
+/// Of the sessions that an id may mean, these many are named.
+const MOST_NAMED: usize = 5;

@@ -163,7 +163,7 @@ fn sessions_have_names_and_ids_may_be_abbreviated() {
     assert_eq!(store.id_of("abd").unwrap(), "abd-2");
     assert_eq!(store.id_of("abc").unwrap(), "abc", "a whole id is meant");
     let error = store.id_of("ab").unwrap_err().to_string();
-    assert!(error.contains("3 sessions begin so") && error.contains("abc-1"), "{error}");
+    assert!(error.contains("3 sessions begin with that") && error.contains("abc-1"), "{error}");
     assert!(matches!(store.id_of("x"), Err(StoreError::NoSuchSession { .. })));
     assert!(matches!(store.id_of("../x"), Err(StoreError::BadId { .. })));
     assert_eq!(store.name("abc"), None);

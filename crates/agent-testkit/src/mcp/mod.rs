@@ -26,6 +26,7 @@ pub const MCP_CALLS: &str = "AGENT_TEST_MCP_CALLS";
 /// it gets, `gone` exits at once, `slow=MS` answers the beginning late, `many=N` has N tools more, `flood` says in a loop that its tools
 /// changed, `odd` has tools whose names and schemas are odd, `changed` describes `echo` otherwise, `noise` prints lines that are no
 /// messages, `stays` neither ends with its input nor by a signal that can be ignored, `alive` notes in the file of calls when it begins.
+/// `reads` has resources and prompts, of which `docs://slow` and `slow` wait for five minutes.
 /// `tells` describes tools by its arguments and by the values of its variables `SOME_…`: each in a description, a schema, an annotation and
 /// a name.
 /// Where a file `changed` lies beside the file of calls, it is `changed` from its next list on; while it waits in a call it writes a
@@ -109,14 +110,14 @@ impl Server {
         match message["method"].as_str().unwrap_or_default() {
             "server/discover" if is_modern => answer(
                 id,
-                &json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": false}},
+                &json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": self.capabilities(false),
                     "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "testing", "version": "1.0"}}, "ttlMs": 0, "cacheScope": "private"}),
             ),
             "initialize" => {
                 sleep(Duration::from_millis(self.number("slow")));
                 answer(
                     id,
-                    &json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": true}},
+                    &json!({"protocolVersion": "2025-11-25", "capabilities": self.capabilities(true),
                         "serverInfo": {"name": "testing", "version": "1.0"}}),
                 );
             }
@@ -126,6 +127,9 @@ impl Server {
                 answer(id, &json!({"resultType": "complete", "tools": tools, "ttlMs": 0, "cacheScope": "private"}));
             }
             "tools/call" => self.call(id, &message["params"]),
+            "resources/list" | "resources/read" | "prompts/list" | "prompts/get" if self.has("reads") => {
+                read(id, message);
+            }
             "notifications/initialized" if self.has("flood") => {
                 for _ in 0..2_000 {
                     say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
@@ -140,6 +144,15 @@ impl Server {
             method if method.starts_with("notifications/") => note(method),
             _ => say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method"}})),
         }
+    }
+
+    fn capabilities(&self, has_changes: bool) -> Value {
+        let mut all = json!({"tools": {"listChanged": has_changes}});
+        if self.has("reads") {
+            all["resources"] = json!({});
+            all["prompts"] = json!({});
+        }
+        all
     }
 
     fn tools(&self) -> Vec<Value> {
@@ -299,6 +312,45 @@ impl Server {
             _ => tell(id, text),
         }
     }
+}
+
+/// Resources and prompts. The lists have two pages.
+fn read(id: &Value, message: &Value) {
+    let params = &message["params"];
+    let text = |key: &str| params[key].as_str().unwrap_or_default();
+    let is_second = text("cursor") == "2";
+    let mut result = match message["method"].as_str().unwrap_or_default() {
+        "resources/list" if is_second => json!({"resources": [{"uri": "docs://slow", "name": "slow"}]}),
+        "resources/list" => json!({"nextCursor": "2", "resources": [
+            {"uri": "docs://intro", "name": "intro", "description": "How it\u{202e} begins."}, {"uri": "docs://pixel", "name": "pixel"}]}),
+        "prompts/list" if is_second => json!({"prompts": [{"name": "slow"}]}),
+        "prompts/list" => {
+            json!({"nextCursor": "2", "prompts": [{"name": "review", "description": "Looks closely.", "arguments": [
+            {"name": "style"}, {"name": "file", "required": true}]}]})
+        }
+        "resources/read" => {
+            note(&format!("read {}", text("uri")));
+            let contents = match text("uri") {
+                "docs://intro" => json!({"uri": "docs://intro", "text": "First line.\u{1b}[2J\nSecond line.\n"}),
+                "docs://pixel" => json!({"uri": "docs://pixel", "mimeType": "image/png", "blob": PIXEL}),
+                "docs://slow" => return sleep(Duration::from_secs(300)),
+                other => {
+                    return say(
+                        &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32002, "message": format!("no such resource: {other}")}}),
+                    );
+                }
+            };
+            json!({"contents": [contents]})
+        }
+        _ if text("name") == "slow" => return sleep(Duration::from_secs(300)),
+        _ => {
+            let (file, style) = (&params["arguments"]["file"], &params["arguments"]["style"]);
+            json!({"messages": [{"role": "user", "content": {"type": "text", "text": format!("Review {file} in the style {style}.")}},
+                {"role": "assistant", "content": {"type": "text", "text": "Gladly."}}]})
+        }
+    };
+    result["resultType"] = "complete".into();
+    answer(id, &result);
 }
 
 fn tell(id: &Value, text: &str) {

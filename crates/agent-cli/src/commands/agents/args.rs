@@ -13,7 +13,7 @@ pub(crate) struct Place {
 
 #[derive(Debug, Args)]
 pub(crate) struct Ps {
-    /// The session, by its id or how it begins. Default: the newest of this directory.
+    /// The session, by its id or the beginning of it. Default: the newest of this directory.
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Write JSON.

@@ -41,7 +41,7 @@ pub(crate) struct List {
     #[arg(long)]
     pub(crate) json: bool,
     /// Work in this directory.
-    #[arg(short = 'C', long, value_name = "DIR")]
+    #[arg(short = 'C', long = "cd", alias = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Add {
     #[arg(long)]
     pub(crate) no_test: bool,
     /// Work in this directory.
-    #[arg(short = 'C', long, value_name = "DIR")]
+    #[arg(short = 'C', long = "cd", alias = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Where it is, if it runs elsewhere: `https://…`.
     #[arg(long, value_name = "URL", conflicts_with_all = ["command", "env", "network", "write_workspace", "write"])]
@@ -92,7 +92,7 @@ pub(crate) struct Test {
     /// The server.
     pub(crate) name: String,
     /// Work in this directory.
-    #[arg(short = 'C', long, value_name = "DIR")]
+    #[arg(short = 'C', long = "cd", alias = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct Review {
     #[arg(long)]
     pub(crate) yes: bool,
     /// Work in this directory.
-    #[arg(short = 'C', long, value_name = "DIR")]
+    #[arg(short = 'C', long = "cd", alias = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct Login {
     #[arg(long)]
     pub(crate) yes: bool,
     /// Work in this directory.
-    #[arg(short = 'C', long, value_name = "DIR")]
+    #[arg(short = 'C', long = "cd", alias = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
 
@@ -128,6 +128,6 @@ pub(crate) struct Logout {
     /// The server.
     pub(crate) name: String,
     /// Work in this directory.
-    #[arg(short = 'C', long, value_name = "DIR")]
+    #[arg(short = 'C', long = "cd", alias = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }

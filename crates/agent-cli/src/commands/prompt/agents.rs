@@ -170,7 +170,7 @@ pub(super) async fn end_of_order(agents: &mut Agents) -> (String, Result<(), Not
 pub(super) fn agents(screen: &mut Screen, argument: &str) -> bool {
     if argument.is_empty() {
         if screen.agents.seen.is_empty() {
-            screen.view.tell("no agent has worked for this one since the program began; `agent ps` lists those before");
+            screen.view.tell("no agent has worked for this one since the program began; `agent ps` lists earlier ones");
         }
         let lines: Vec<String> = screen.agents.seen.values().map(Seen::line).collect();
         lines.iter().for_each(|line| screen.view.tell(line));

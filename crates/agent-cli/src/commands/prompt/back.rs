@@ -3,6 +3,7 @@
 
 use super::Screen;
 use super::desk::Desk;
+use super::of_servers::Given;
 use super::sitting::Next;
 use crate::commands::sessions::{Earlier, earlier, outlook};
 use crate::commands::undo::files;
@@ -13,15 +14,22 @@ use agent_git::Undone;
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
-/// What was looked for in the session's journal, and in the repository.
+/// What was looked for in the session's journal, in the repository, and at the server.
 pub(super) enum Looked {
     Messages(Result<Vec<Earlier>, Failure>),
     Files(Earlier, Result<Option<Undone>, Failure>),
+    /// All models that are known, and why the server's list is missing.
+    Models(Vec<String>, Option<Failure>),
+    /// What a message names of a server.
+    OfServer(Given),
 }
 
 impl Screen {
     /// Esc was pressed where there is nothing to stop and nothing in the line.
     pub(super) fn escape_at_rest(&mut self) {
+        if self.stop_reading() {
+            return;
+        }
         let Some(desk) = self.desk.as_mut().filter(|desk| desk.editor.is_blank()) else { return };
         let before = desk.last_escape.replace(Instant::now());
         if before.is_none_or(|before| before.elapsed() > DOUBLE) {
@@ -43,7 +51,7 @@ impl Screen {
         self.look(tokio::task::spawn_blocking(move || Looked::Messages(earlier(&directory, &id))));
     }
 
-    fn look(&mut self, look: JoinHandle<Looked>) {
+    pub(super) fn look(&mut self, look: JoinHandle<Looked>) {
         if let Some(desk) = &mut self.desk {
             desk.looking = Some(look);
         }
@@ -52,10 +60,12 @@ impl Screen {
     /// What was looked for is there. Where the agent has been sent something meanwhile, it is of no use.
     pub(super) fn looked(&mut self, looked: Looked) {
         self.desk.iter_mut().for_each(|desk| desk.looking = None);
-        if !self.is_idle() {
+        if !self.is_idle() && !matches!(looked, Looked::Models(..) | Looked::OfServer(_)) {
             return;
         }
         match looked {
+            Looked::OfServer(given) => self.given(given),
+            Looked::Models(models, failure) => self.choose_model(models, failure.as_ref()),
             Looked::Messages(Ok(messages)) if messages.is_empty() => {
                 self.view.tell("there is no message to go back to");
             }

@@ -4,6 +4,7 @@ use super::Screen;
 use super::back::Looked;
 use super::choosing::Choosing;
 use super::does::for_the_shell;
+use super::of_servers::{Pending, prompt_named};
 use super::question::{self, Entry};
 use super::registry::{self, Meant};
 use super::status::{Doing, Status};
@@ -46,6 +47,8 @@ pub(super) struct Desk {
     pub(super) choosing: Option<Choosing>,
     /// A look into the journal or the repository, while it lasts.
     pub(super) looking: Option<JoinHandle<Looked>>,
+    /// The line that waits for what is looked for.
+    pub(super) pending: Option<Pending>,
     /// When Esc was last pressed with nothing to stop.
     pub(super) last_escape: Option<Instant>,
 }
@@ -63,7 +66,7 @@ impl Desk {
         wanted: PromptConfig,
     ) -> Option<Self> {
         let raw = if is_plain { None } else { Raw::take(is_coloured) }?;
-        let completions = Completions { commands: Vec::new(), directory: directory.to_owned() };
+        let completions = Completions { commands: Vec::new(), offers: Vec::new(), directory: directory.to_owned() };
         let mut editor = Editor::new(History::load(history_file(directory)), completions);
         if wanted.edit_mode == EditMode::Vi {
             editor.use_vi();
@@ -81,6 +84,7 @@ impl Desk {
             writing: None,
             choosing: None,
             looking: None,
+            pending: None,
             last_escape: None,
         })
     }
@@ -198,10 +202,23 @@ impl Screen {
         if let Some(desk) = self.desk.as_mut().filter(|_| !is_answer) {
             desk.editor.remember(clean(text).as_ref());
         }
-        let is_message =
-            || for_the_shell(text).is_none() && matches!(registry::meant(text, &self.customs), Meant::Message);
+        if !is_answer && self.is_message(text) && self.reads_first(text, &shown, is_for_later) {
+            return false;
+        }
+        self.sent_read(text, shown, is_for_later)
+    }
+
+    fn is_message(&self, text: &str) -> bool {
+        for_the_shell(text).is_none()
+            && prompt_named(self.mcp.as_ref(), text).is_none()
+            && matches!(registry::meant(text, &self.customs), Meant::Message)
+    }
+
+    /// The same of a line of which all is there that it names of servers.
+    pub(super) fn sent_read(&mut self, text: &str, shown: String, is_for_later: bool) -> bool {
+        let is_answer = self.question.is_some();
         // Those that wait go out before it, and are shown where they do.
-        if (self.is_working() || !self.waiting.is_none()) && !is_answer && is_message() {
+        if (self.is_working() || !self.waiting.is_none()) && !is_answer && self.is_message(text) {
             self.send_meanwhile(text, shown, is_for_later);
             return false;
         }
@@ -225,6 +242,7 @@ impl Screen {
         };
         let is_ready = self.ready().is_none();
         let mut waiting = self.waiting.rows(!is_asked, !self.is_working());
+        waiting.splice(..0, self.view.reported().into_iter().chain(self.pending_row()));
         waiting.extend(super::status::background(&self.background.running()));
         let Some(desk) = self.desk.as_mut() else { return };
         if is_asked {
@@ -388,24 +406,31 @@ fn history_file(directory: &Path) -> Option<PathBuf> {
     Some(crate::config::file::state_home()?.join("history").join(format!("{project}.history")))
 }
 
-pub(super) const HELP: &[&str] = &[
-    "what you send while the agent works goes out with the next results",
-    "each line is a message; pasted lines are sent as one message",
-    "Ctrl-C    stops the turn; twice quits",
+/// Keys, and what they do.
+pub(super) const HELP: &[(&str, &str)] = &[
+    ("Enter", "sends the message; while the agent works, it goes out with the next results"),
+    ("Ctrl-C", "stops the turn; twice quits"),
 ];
-/// The columns of a key before what it does.
-pub(super) const KEY_COLUMNS: usize = 10;
-pub(super) const EDITING_HELP: &[&str] = &[
-    "Esc       stops the turn; Esc Esc at rest goes back to an earlier message",
-    "Alt-Enter or Ctrl-J or `\\` at the end: a new line in the message",
-    "Alt-Enter while the agent works: sends the message at the end of the turn",
-    "Up, Down  messages before; Ctrl-R searches them; Up takes back a message that waits",
-    "Tab       completes /commands and paths that begin with @",
-    "Ctrl-O    shows all of the last result, change or thinking; again: the one before",
-    "Shift-Tab changes the permission mode",
-    "!command  runs a command as you, outside of the sandbox",
-    "Ctrl-G    opens the message in $VISUAL or $EDITOR",
-    "Ctrl-W, Ctrl-U, Ctrl-K remove, Ctrl-Y inserts again, Ctrl-_ undoes",
+/// Where lines are read as a whole.
+pub(super) const LINES_HELP: &[(&str, &str)] =
+    &[("lines", "each line is a message; pasted lines are sent as one"), ("Ctrl-D", "quits at rest")];
+pub(super) const EDITING_HELP: &[(&str, &str)] = &[
+    ("Ctrl-D", "on an empty line: quits, at rest or at a question"),
+    ("Ctrl-Z", "suspends the program; `fg` brings it back"),
+    ("Esc", "stops the turn; Esc Esc at rest goes back to an earlier message"),
+    ("Alt-Enter", "at rest, as Ctrl-J and `\\` at the end do: a new line in the message"),
+    ("", "while the agent works: sends the message at the end of the turn"),
+    ("Up, Down", "earlier messages; Up takes back a message that waits"),
+    ("Ctrl-R", "searches the earlier messages"),
+    ("Tab", "completes /commands and the paths behind @"),
+    ("@path", "attaches a file or a picture to the message"),
+    ("!command", "runs a command as you, outside of the sandbox"),
+    ("Ctrl-O", "shows all of the last result, change or thinking; again: the one before"),
+    ("Shift-Tab", "changes the permission mode"),
+    ("Ctrl-G", "opens the message in $VISUAL or $EDITOR"),
+    ("Ctrl-A, -E", "go to the start and the end of the line; Alt-B and Alt-F go by words"),
+    ("Ctrl-W, -U", "remove the word or the line before the cursor; Alt-D and Ctrl-K what is behind it"),
+    ("Ctrl-Y, -_", "insert again what was removed; undo"),
 ];
 /// In the place of how a file's name ends: no file, but a command.
 const COMMAND: &str = "!";

@@ -2,10 +2,13 @@
 
 use super::Screen;
 use super::custom::Custom;
-use super::desk::{EDITING_HELP, HELP, KEY_COLUMNS};
+use super::desk::{EDITING_HELP, HELP, LINES_HELP};
+use super::of_servers::prompt_named;
 use super::registry::{self, Builtin, Meant, When};
+use crate::mcp::session::Mcp;
 use crate::screen::attached::{Attached, with_files};
 use crate::screen::choose::Chooser;
+use crate::screen::counted::counted;
 use crate::screen::terminal::{clean, inline};
 use crate::session::limits::{next_raise, raised};
 use crate::session::pictured::Pictured;
@@ -22,6 +25,11 @@ impl Screen {
                 true => self.run_as_person(command),
                 false => self.not_done(line, "`!` runs commands when the agent rests: Esc or Ctrl-C stops it"),
             }
+            return false;
+        }
+        if let Some((server, name, typed)) = prompt_named(self.mcp.as_ref(), line) {
+            let named = (server, name.to_owned(), typed.to_owned());
+            self.use_prompt(line, named);
             return false;
         }
         let customs = self.customs.clone();
@@ -56,8 +64,16 @@ impl Screen {
         };
         told.iter().for_each(|told| self.view.tell(&inline(&format!("  attached {told}"))));
         if self.is_typed {
-            let Attached { files, notes } = with_files(line, &self.attaching);
-            notes.iter().for_each(|note| self.view.tell(&format!("  {note}")));
+            let Attached { mut files, notes } = with_files(line, &self.attaching);
+            let is_read =
+                |note: &&String| !self.read_resources.iter().any(|read| note.contains(&*format!("@{}:", read.name)));
+            notes.iter().filter(is_read).for_each(|note| self.view.tell(&format!("  {note}")));
+            for read in &self.read_resources {
+                let lines = counted(read.text.lines().count() as u64, "line");
+                let part = if read.part.is_empty() { "" } else { "its first " };
+                self.view.tell(&format!("  attached {} ({part}{lines})", read.name));
+            }
+            files.append(&mut self.read_resources);
             message.attached = files.into();
         }
         Some(message)
@@ -99,7 +115,8 @@ impl Screen {
             return false;
         }
         let leaves = (builtin.run)(self, argument);
-        if !leaves {
+        // What the command writes stands before the next line, see `reported`.
+        if !leaves && self.report.is_none() {
             self.prompt_if_idle();
         }
         leaves
@@ -134,16 +151,22 @@ pub(super) fn cost(screen: &mut Screen, _: &str) -> bool {
 }
 
 pub(super) fn help(screen: &mut Screen, _: &str) -> bool {
-    let editing = if screen.desk.is_some() { EDITING_HELP } else { &[] };
-    for (usage, help) in registry::help_lines() {
-        screen.view.tell_below(&format!("{usage}  {help}"), usage.len() + 2);
+    let keys = if screen.desk.is_some() { EDITING_HELP } else { LINES_HELP };
+    let commands = registry::help_lines();
+    for (usage, help) in &commands {
+        screen.view.tell_beside(usage, help);
     }
     for custom in screen.customs.clone() {
         let whose = if custom.is_of_repository { "the repository's" } else { "yours" };
         let told = format!("/{} {}  {} ({whose})", custom.name, custom.hint, custom.description);
         screen.view.tell(&inline(&told));
     }
-    HELP.iter().chain(editing).for_each(|line| screen.view.tell_below(line, KEY_COLUMNS));
+    let prompts: Vec<String> = screen.mcp.iter().flat_map(Mcp::prompt_lines).collect();
+    prompts.iter().for_each(|line| screen.view.tell(line));
+    let columns = HELP.iter().chain(keys).map(|(key, _)| key.len()).max().unwrap_or_default();
+    for (key, does) in HELP.iter().chain(keys) {
+        screen.view.tell_beside(&format!("{key:<columns$}"), does);
+    }
     false
 }
 

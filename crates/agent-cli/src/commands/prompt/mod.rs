@@ -12,6 +12,7 @@ mod does;
 mod elsewhere;
 mod ends;
 mod modes;
+mod of_servers;
 mod question;
 pub(crate) mod registry;
 mod reports;
@@ -36,6 +37,7 @@ use crate::session::limits::next_notice;
 use crate::session::pictured::Attaching;
 use agent_core::agent::{Doing, Rejected, Turns};
 use agent_core::budget::{Ledger, LimitReached, Limits, Usd};
+use agent_core::conversation::Attachment;
 use agent_core::conversation::CallId;
 use agent_core::lifecycle::Commitment;
 use agent_core::permission::{Basis, Decision, Ruling};
@@ -121,6 +123,8 @@ struct Screen {
     background: BackgroundCommands,
     /// The servers whose tools the session has.
     mcp: Option<Mcp>,
+    /// What the message that is sent next names of servers.
+    read_resources: Vec<Attachment>,
     /// Where other programs reach its agents.
     door: Option<Door>,
     /// When turns were taken back here.
@@ -172,6 +176,7 @@ impl Screen {
             presses: Arc::default(),
             background: BackgroundCommands::default(),
             mcp: None,
+            read_resources: Vec::new(),
             door: None,
             undos: Undos::default(),
             report: None,
@@ -287,7 +292,7 @@ impl Screen {
             }
             Notice::Refused(rejected) => self.refused(rejected),
             Notice::Transition(step) if is_raise_at_rest(step.from, step.on) => {
-                self.view.tell("the limits are raised; none of them held work back: write what to do next");
+                self.view.tell("the limits are raised; no work was waiting for that: write what to do next");
             }
             Notice::Spent(ledger) => {
                 self.used = *ledger;
@@ -318,6 +323,9 @@ impl Screen {
     fn interrupt(&mut self) -> bool {
         // The person's own editor has the terminal, and what its keys mean.
         // So has a command that runs.
+        if self.stop_reading() {
+            return false;
+        }
         if self.report.is_some() || self.close_list() || self.desk.as_ref().is_some_and(|desk| desk.writing.is_some()) {
             self.presses.fetch_add(1, Ordering::Relaxed);
             return false;

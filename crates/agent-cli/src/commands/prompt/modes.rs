@@ -1,8 +1,11 @@
 //! Model, permission mode and commitments of the session that goes on: the person changes them, and the session says what holds.
 
 use super::Screen;
+use super::back::Looked;
+use crate::commands::models::offered_here;
 use crate::config::options::Mode;
 use crate::config::providers::Alias;
+use crate::failure::Failure;
 use crate::model::asked::Models;
 use crate::model::effort::{self, Wish};
 use crate::screen::choose::Chooser;
@@ -12,6 +15,7 @@ use agent_core::llm::Effort;
 use agent_core::permission::{PermissionMode, Permissions, Rule};
 use agent_core::session::SessionConfig;
 use clap::ValueEnum as _;
+use std::sync::Arc;
 
 impl Screen {
     /// The session says what holds from now on.
@@ -170,18 +174,41 @@ pub(super) fn change_model(screen: &mut Screen, argument: &str) -> bool {
     let aliases = user.aliases.values().filter(is_here).map(|alias| alias.model.clone());
     let configured = user.models.keys().chain(listed).map(|name| user.meant(name).model);
     let mut models: Vec<String> = config.chain(configured).chain(aliases).collect();
-    models.sort();
-    models.dedup();
-    let at = models.iter().position(|model| *model == now).unwrap_or(0);
-    let chooser = Chooser::new("Model (another: /model ID)", &models, at);
-    let is_open = screen.choose(chooser, move |screen, at| {
-        models.get(at).into_iter().for_each(|model| screen.set_model(model));
-        false
-    });
-    if !is_open {
+    if screen.desk.is_none() {
         screen.view.tell(&format!("model: {}; `/model ID` changes it", inline(&now)));
+        return false;
     }
+    let settings = Arc::clone(&screen.settings);
+    screen.look(tokio::spawn(async move {
+        let offered = offered_here(&settings).await;
+        models.extend(offered.iter().flatten().cloned());
+        models.sort();
+        models.dedup();
+        Looked::Models(models, offered.err())
+    }));
     false
+}
+
+impl Screen {
+    /// Those of the configuration and those that the server offers are known.
+    pub(super) fn choose_model(&mut self, models: Vec<String>, failure: Option<&Failure>) {
+        if let Some(failure) = failure {
+            self.view.tell(&inline(&format!("the server's own list is missing: {failure}")));
+        }
+        let now = self.model();
+        let at = models.iter().position(|model| now.as_ref() == Some(model)).unwrap_or(0);
+        let chooser = Chooser::new("Model (another: /model ID)", &models, at);
+        let choose = move |screen: &mut Self, at: usize| {
+            models.get(at).into_iter().for_each(|model| screen.set_model(model));
+            false
+        };
+        // The server took its time: keys may be meant for a message by now.
+        if self.desk.as_ref().is_some_and(|desk| desk.editor.is_blank()) {
+            self.choose(chooser, choose);
+        } else {
+            self.choose_later(chooser, choose);
+        }
+    }
 }
 
 pub(super) fn permissions(screen: &mut Screen, _: &str) -> bool {

@@ -1,5 +1,7 @@
 //! Questions at the prompt: shown whole before they can be answered with yes.
 
+mod letters;
+
 use super::Screen;
 use crate::config::kept_rules;
 use crate::screen::answer::{self, Asker, By, Key};
@@ -13,7 +15,7 @@ use crate::screen::view::call_line;
 use agent_core::conversation::ToolCall;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
 use std::time::{Duration, Instant};
-use termina::event::{KeyCode, KeyEventKind, Modifiers};
+use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
 use tokio::sync::{mpsc, oneshot};
 
 /// A question that waits for its answer.
@@ -174,14 +176,28 @@ impl Screen {
         let Some(open) = self.question.as_mut().filter(|open| open.entry != Entry::Line || self.desk.is_some()) else {
             return false;
         };
+        let is_letter = |key: &KeyEvent| {
+            let is_plain = !key.modifiers.intersects(Modifiers::CONTROL | Modifiers::ALT);
+            is_plain && matches!(key.code, KeyCode::Char(_) | KeyCode::Enter | KeyCode::Escape)
+        };
         let key = match input {
             Input::Key(key) if key.kind != KeyEventKind::Release => *key,
-            Input::Paste(_) if open.entry == Entry::Key => {
-                self.put(Tint::Dim, "  a paste is no answer");
-                return true;
+            Input::Paste(_) | Input::PasteWaits { .. } if open.entry == Entry::Key => {
+                // What stands beside a paste is of the same message.
+                open.ready = Instant::now() + PAUSE;
+                self.withdraw_letter();
+                if matches!(input, Input::Paste(_)) {
+                    self.put(Tint::Dim, "  a paste is no answer");
+                }
+                return matches!(input, Input::Paste(_));
             }
             Input::Key(_) | Input::Paste(_) | Input::PasteWaits { .. } => return false,
         };
+        // Who edits has not answered.
+        if !is_letter(&key) && self.withdraw_letter() {
+            return false;
+        }
+        let Some(open) = self.question.as_mut() else { return false };
         match (open.entry, key.code) {
             (Entry::Reason | Entry::Line, KeyCode::Escape) => {
                 open.entry = Entry::Key;
@@ -196,33 +212,6 @@ impl Screen {
                 true
             }
             _ => false,
-        }
-    }
-
-    /// What was pressed before it could be read, or goes on with what was being typed, is no answer to it; and neither are letters that
-    /// follow each other as those of a message do.
-    fn struck_at(&mut self, letter: char, now: Instant) {
-        let Some(open) = self.question.as_mut() else { return };
-        if now < open.ready {
-            open.ready = now + PAUSE;
-            if letter != '\r' {
-                self.desk.iter_mut().for_each(|desk| desk.editor.type_on(letter));
-            }
-            return;
-        }
-        let is_held =
-            matches!(answer::key(letter, open.sheet.is_seen()), None | Some(Key::Answer(_) | Key::Stop | Key::Edit));
-        match open.held.take() {
-            Some((first, _)) if letter == '\r' => self.struck(first),
-            Some((first, _)) => {
-                open.ready = now + PAUSE;
-                if let Some(desk) = &mut self.desk {
-                    [first, letter].into_iter().for_each(|letter| desk.editor.begin_message(letter));
-                }
-                self.put(Tint::Dim, "  that is no answer: it stands in your line after one");
-            }
-            None if is_held && !letter.is_whitespace() => open.held = Some((letter, now + ALONE)),
-            None => self.struck(letter),
         }
     }
 
@@ -424,7 +413,5 @@ const DEAD_TIME: Duration = Duration::from_millis(300);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Between two keys of a message there is seldom more.
 const TYPING: Duration = Duration::from_secs(3);
-/// A letter that answers comes alone: the next one of a message comes sooner than this.
-const ALONE: Duration = Duration::from_millis(250);
 const ANSWER: &str = "  answer: ";
 const MORE: &str = "  more: ";

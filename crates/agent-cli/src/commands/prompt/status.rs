@@ -49,6 +49,8 @@ pub(super) struct Status {
     since: Option<Instant>,
     /// When a piece of the answer last came.
     last_piece: Option<Instant>,
+    /// When a failed call is repeated.
+    retried: Option<Instant>,
     frame: usize,
 }
 
@@ -63,6 +65,7 @@ impl Status {
             context_tokens: None,
             since: None,
             last_piece: None,
+            retried: None,
             frame: 0,
         }
     }
@@ -80,6 +83,9 @@ impl Status {
 
     pub(super) fn notice(&mut self, notice: &Notice) {
         match notice {
+            Notice::RetryScheduled { delay_ms, .. } => {
+                self.retried = Instant::now().checked_add(Duration::from_millis(*delay_ms));
+            }
             Notice::Delta(_) => self.last_piece = Some(Instant::now()),
             Notice::Message { usage: Some(usage), .. } => {
                 self.context_tokens = Some(usage.context_tokens() + usage.output_tokens);
@@ -108,7 +114,10 @@ impl Status {
         let spinner = SPINNER.get(self.frame % SPINNER.len()).copied().unwrap_or_default();
         let state = match doing {
             Doing::Rests => None,
-            Doing::Works => Some(format!("{spinner} working {time}")),
+            Doing::Works => Some(match self.retried.and_then(|at| at.checked_duration_since(Instant::now())) {
+                Some(left) => format!("{spinner} retrying in {}", duration(left + Duration::from_secs(1))),
+                None => format!("{spinner} working {time}"),
+            }),
             Doing::Stops => Some(format!("{spinner} stopping {time}")),
             Doing::Asks => Some(format!("? waiting for your answer {time}")),
         };
@@ -253,6 +262,16 @@ mod tests {
             !status.row(Doing::Rests, &unpriced, &Below::default(), 70).contains("cost unknown"),
             "it matters little"
         );
+    }
+
+    #[test]
+    fn a_call_that_is_repeated_later_is_waited_for_visibly() {
+        let mut status = status();
+        status.notice(&Notice::RetryScheduled { delay_ms: 90_500, failed_attempts: 1, reason: "x".into() });
+        let row = status.row(Doing::Works, &used(), &Below::default(), 60);
+        assert!(row.starts_with("⠋ retrying in 1 min 31 s · Esc stops"), "{row}");
+        status.retried = Some(Instant::now());
+        assert!(status.row(Doing::Works, &used(), &Below::default(), 60).contains("working"));
     }
 
     #[test]

@@ -30,7 +30,8 @@ fn filled(session: &Session) -> String {
         let _ = writeln!(out, "{:>9}  {share:>3} %  {}", tokens(*bytes), inline(what));
     }
     let window = session.config().models.first().and_then(|model| model.context_window_tokens);
-    let of = window.map(|window| format!(" of {window} in the window")).unwrap_or_default();
+    let of = window
+        .map_or(String::from("; the size of the window is not known"), |window| format!(" of {window} in the window"));
     let _ = writeln!(out, "{:>9}  tokens, estimated from bytes{of}", tokens(all));
     out
 }

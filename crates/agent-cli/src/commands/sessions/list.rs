@@ -123,11 +123,20 @@ pub(crate) fn sessions_to_choose(store: &SessionStore) -> Result<Vec<Choosable>,
         let Said::Words(words) = said else { return None };
         let shown = shown(store.name(&session.id).as_deref(), &words);
         // One of which the system does not say it is said when it is opened.
-        let in_use = if store.is_in_use(&session.id).unwrap_or(false) { "(in use) " } else { "" };
-        Some(Choosable { shown: format!("{:>8}  {in_use}{shown}", age(session.modified)), id: session.id })
+        let is_in_use = store.is_in_use(&session.id).unwrap_or(false);
+        let in_use = if is_in_use { "(in use) " } else { "" };
+        let start = session.id.get(..SHORT_ID).unwrap_or(&session.id);
+        let shown = format!("{:>8}  {start}  {in_use}{shown}", age(session.modified));
+        Some((is_in_use, Choosable { shown, id: session.id }))
     });
-    Ok(choosable.collect())
+    let mut choosable: Vec<_> = choosable.collect();
+    // Those cannot be opened here.
+    choosable.sort_by_key(|(is_in_use, _)| *is_in_use);
+    Ok(choosable.into_iter().map(|(_, session)| session).collect())
 }
+
+/// Letters of an id that tell sessions of a directory apart.
+const SHORT_ID: usize = 8;
 
 /// By what a person knows a session: its name and its first words.
 pub(super) fn shown(name: Option<&str>, words: &str) -> String {

@@ -142,7 +142,7 @@ pub(crate) fn rename(arguments: &One, name: &str) -> Result<u8, Failure> {
     arguments.place.store()?.rename(&id, &name).map_err(|error| failed(&error))?;
     say(&match name.as_str() {
         "" => format!("agent: the session {id} has no name any more"),
-        name => format!("agent: the session {id} is now called {name}"),
+        name => format!("agent: the session {id} is now called `{name}`"),
     });
     Ok(0)
 }

@@ -239,7 +239,7 @@ impl Words {
         let is_case_sensitive = arguments.case_sensitive;
         let mut words: Vec<String> = arguments.words.iter().filter(|word| !word.trim().is_empty()).cloned().collect();
         if words.is_empty() {
-            return Err(Failure::usage("give the words to search for: blanks are in every line"));
+            return Err(Failure::usage("give the words to search for, not only blanks"));
         }
         if !is_case_sensitive {
             words.iter_mut().for_each(|word| *word = word.to_lowercase());

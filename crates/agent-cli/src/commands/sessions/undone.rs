@@ -123,7 +123,7 @@ fn nothing(directory: &Path, is_without: bool, last_ms: Option<&u64>) -> Result<
     let when = age(UNIX_EPOCH + Duration::from_millis(*last_ms));
     let whose = match session_at(directory, *last_ms) {
         Some((id, words)) => format!("in the session {} (\"{}\")", inline(&id), one_line(&words, 60)),
-        None => String::from("in a session that is not kept, or an undo"),
+        None => String::from("by an undo, or in a session that is not kept"),
     };
     say(&format!(
         "agent: the last change of the agent here was made {when} ago {whose}; `agent undo` in a shell takes it back"

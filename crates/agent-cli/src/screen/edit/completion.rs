@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Completions {
     /// Commands, each with its slash.
     pub(crate) commands: Vec<String>,
+    /// What servers offer, each with its sign: `@server:uri`, `/server:prompt`.
+    pub(crate) offers: Vec<String>,
     /// Where paths begin.
     pub(crate) directory: PathBuf,
 }
@@ -26,16 +28,34 @@ impl Completions {
     pub(crate) fn of(&self, before: &str) -> Option<Found> {
         let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
         let choices = if word.starts_with('/') && word.len() == before.len() {
-            let mut choices: Vec<String> =
-                self.commands.iter().filter(|command| command.starts_with(word)).cloned().collect();
+            let all = self.commands.iter().chain(&self.offers);
+            let mut choices: Vec<String> = all.filter(|command| command.starts_with(word)).cloned().collect();
             choices.sort();
             choices
         } else if let Some(path) = word.strip_prefix('@') {
-            self.paths(path)
+            let offered = self.offers.iter().filter(|offer| path.contains(':') && offer.starts_with(word));
+            let offered: Vec<String> = offered.cloned().collect();
+            if offered.is_empty() { self.with_servers(path) } else { offered }
         } else {
             return None;
         };
         Some(Found { word: word.to_owned(), choices })
+    }
+
+    /// Paths, and the servers that have something to attach.
+    fn with_servers(&self, path: &str) -> Vec<String> {
+        let mut found = self.paths(path);
+        let mut servers: Vec<String> = self
+            .offers
+            .iter()
+            .filter(|offer| offer.starts_with(&format!("@{path}")))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .filter_map(|offer| offer.split_once(':').map(|(server, _)| format!("{server}:")))
+            .collect();
+        servers.dedup();
+        found.extend(servers);
+        found
     }
 
     fn paths(&self, path: &str) -> Vec<String> {
@@ -125,7 +145,7 @@ mod tests {
         for name in ["src/screen/editor.rs", "src/edit_error.rs", "src/main.rs", "ignored-editor.rs"] {
             fs::write(folder.path().join(name), "").unwrap();
         }
-        let completions = Completions { commands: Vec::new(), directory: folder.path().to_owned() };
+        let completions = Completions { commands: Vec::new(), offers: Vec::new(), directory: folder.path().to_owned() };
         let of = |text: &str| completions.of(text).unwrap().choices;
         assert_eq!(of("see @editor"), ["@src/screen/editor.rs", "@src/edit_error.rs"]);
         assert_eq!(of("@EDT"), ["@src/screen/editor.rs", "@src/edit_error.rs"], "whatever their case");
@@ -142,13 +162,17 @@ mod tests {
         }
         let completions = Completions {
             commands: ["/help", "/compact", "/command"].map(String::from).to_vec(),
+            offers: ["@files:docs://a", "@files:docs://b", "/files:review"].map(String::from).to_vec(),
             directory: folder.path().to_owned(),
         };
         let of = |text: &str| completions.of(text).map(|found| found.choices);
         assert_eq!(of("/co").unwrap(), ["/command", "/compact"]);
         assert_eq!(of("look at @s").unwrap(), ["@src/"]);
+        assert_eq!(of("see @f").unwrap(), ["@files:"]);
+        assert_eq!(of("see @files:").unwrap(), ["@files:docs://a", "@files:docs://b"]);
+        assert_eq!(of("/fi").unwrap(), ["/files:review"]);
         assert_eq!(of("@src/ma").unwrap(), ["@src/main.rs", "@src/map.rs"]);
-        assert_eq!(of("@").unwrap(), ["@src/"]);
+        assert_eq!(of("@").unwrap(), ["@src/", "@files:"]);
         assert_eq!(of("@.h").unwrap(), ["@.hidden"]);
         assert_eq!(of("plain /co"), None);
         assert_eq!(common_start(&of("@src/ma").unwrap()), "@src/ma");

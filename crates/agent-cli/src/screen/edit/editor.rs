@@ -2,7 +2,7 @@
 
 use super::completion::{Completions, Found, common_start};
 use super::history::History;
-use super::layout::{Rows, around_cursor, laid_out};
+use super::layout::{Rows, around_cursor, laid_out, unseen};
 use super::line::{Line, Move};
 use super::search::Search;
 use super::vi::Vi;
@@ -89,6 +89,11 @@ impl Editor {
         self.completions.commands = names.map(|name| format!("/{name}")).collect();
     }
 
+    /// Tab completes these, too, each of which begins with its sign.
+    pub(crate) fn know_offers(&mut self, offers: Vec<String>) {
+        self.completions.offers = offers;
+    }
+
     /// Keys mean from now on what they mean in vi.
     pub(crate) fn use_vi(&mut self) {
         self.vi = Some(Vi::default());
@@ -170,13 +175,15 @@ impl Editor {
     /// The rows that show it, no more than a height has room for; and what else there is to know, below.
     pub(crate) fn rows(&mut self, columns: usize, height: usize) -> (Rows, Option<String>) {
         self.columns = columns;
-        let rows = around_cursor(laid_out(&self.shown_label(), &self.line, columns), height);
+        let whole = laid_out(&self.shown_label(), &self.line, columns);
+        let unseen = unseen(&whole, height);
+        let rows = around_cursor(whole, height);
         if let Some(bytes) = self.waiting_paste_bytes {
             return (rows, Some(format!("pasting: {bytes} bytes so far; Ctrl-C drops the paste")));
         }
         let mode = self.vi.and_then(Vi::hint).map(ToOwned::to_owned);
         let hint = self.found.as_ref().filter(|(found, _)| found.choices.len() > 1);
-        (rows, hint.map(|(found, _)| inline(&found.choices.join("  "))).or(mode))
+        (rows, hint.map(|(found, _)| inline(&found.choices.join("  "))).or(unseen).or(mode))
     }
 
     fn shown_label(&self) -> String {

@@ -1,6 +1,7 @@
 //! Rows of a width: the label, the text, and where the cursor stands in them.
 
 use super::line::Line;
+use crate::screen::counted::counted;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -82,6 +83,16 @@ pub(crate) fn around_cursor(rows: Rows, height: usize) -> Rows {
     let first = row.saturating_sub(height - 1);
     let shown: Vec<String> = rows.rows.into_iter().skip(first).take(height).collect();
     Rows { rows: shown, cursor: (row - first, column), places: Vec::new() }
+}
+
+/// How many rows a height leaves out above and below those around the cursor, if any.
+pub(crate) fn unseen(rows: &Rows, height: usize) -> Option<String> {
+    let (all, height) = (rows.rows.len(), height.max(1));
+    let above = rows.cursor.0.saturating_sub(height - 1);
+    let below = all.saturating_sub(above + height);
+    let part = |count: usize, side: &str| (count > 0).then(|| format!("{} {side}", counted(count as u64, "row")));
+    let parts: Vec<String> = [part(above, "above"), part(below, "below")].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 impl Rows {

@@ -15,7 +15,11 @@ fn editor(history: &[&str]) -> Editor {
     history.iter().for_each(|entry| kept.add(entry));
     let mut editor = Editor::new(
         kept,
-        Completions { commands: vec!["/compact".into(), "/help".into()], directory: "/nowhere".into() },
+        Completions {
+            commands: vec!["/compact".into(), "/help".into()],
+            offers: Vec::new(),
+            directory: "/nowhere".into(),
+        },
     );
     editor.set_label("> ");
     editor

@@ -2,9 +2,28 @@
 
 use crate::screen::terminal::Look;
 
+/// What becomes of the marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marks {
+    /// The text between them gets a look.
+    Looks,
+    /// They stay, where no look can be shown.
+    Stay,
+}
+
 /// Gives out what of a text is certain, each part with its look, and returns how many bytes that is. With `is_end` that is all of it: a
 /// mark without its other half is text. `before` is the letter before the text.
-pub(super) fn read(text: &str, look: Look, is_end: bool, before: &mut char, out: &mut dyn FnMut(&str, Look)) -> usize {
+pub(super) fn read(
+    text: &str,
+    (look, marks): (Look, Marks),
+    is_end: bool,
+    before: &mut char,
+    out: &mut dyn FnMut(&str, Look),
+) -> usize {
+    if marks == Marks::Stay {
+        out(text, look);
+        return text.len();
+    }
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let plain = rest.find(MARKS).unwrap_or(rest.len());
@@ -56,7 +75,7 @@ fn mark(text: &str, look: Look, before: char, is_end: bool, out: &mut dyn FnMut(
     for (inner, inner_look) in parts {
         // Marks within marks; code holds none.
         if matches!(first, '*' | '_') {
-            read(inner, inner_look, true, &mut ' ', out);
+            read(inner, (inner_look, Marks::Looks), true, &mut ' ', out);
         } else {
             out(inner, inner_look);
         }

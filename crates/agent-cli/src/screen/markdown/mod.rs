@@ -20,9 +20,12 @@ use crate::screen::terminal::{Look, Span};
 use page::Page;
 use table::Table;
 
+pub(crate) use inline::Marks;
+
 /// An answer of which a part has come.
 #[derive(Debug)]
 pub(crate) struct Markdown {
+    marks: Marks,
     /// What has come and is not given out.
     rest: String,
     line: Line,
@@ -49,8 +52,9 @@ enum Line {
 }
 
 impl Markdown {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(marks: Marks) -> Self {
         Self {
+            marks,
             rest: String::new(),
             line: Line::Begins,
             before: ' ',
@@ -93,7 +97,7 @@ impl Markdown {
         }
         self.end_table();
         let spans = self.page.taken();
-        *self = Self::new();
+        *self = Self::new(self.marks);
         spans
     }
 
@@ -105,7 +109,7 @@ impl Markdown {
         match self.line {
             Line::Text(look) => {
                 let put = &mut |text: &str, look| self.page.text(text, look);
-                let used = inline::read(&self.rest, look, is_end, &mut self.before, put);
+                let used = inline::read(&self.rest, (look, self.marks), is_end, &mut self.before, put);
                 self.rest.drain(..used);
             }
             Line::Code if is_end || self.rest.len() > LONGEST_HELD => {
@@ -209,7 +213,7 @@ impl Markdown {
     /// A line that is text after all.
     fn text(&mut self, line: &str) {
         let page = &mut self.page;
-        inline::read(line, Look::Plain, true, &mut ' ', &mut |text, look| page.text(text, look));
+        inline::read(line, (Look::Plain, self.marks), true, &mut ' ', &mut |text, look| page.text(text, look));
         page.end_row();
     }
 
@@ -220,7 +224,7 @@ impl Markdown {
     }
 
     fn end_table(&mut self) {
-        match table::laid_out(&std::mem::take(&mut self.table), self.page.columns()) {
+        match table::laid_out(&std::mem::take(&mut self.table), self.page.columns(), self.marks) {
             Table::Rows(rows) => rows.into_iter().for_each(|row| {
                 row.iter().for_each(|Span { text, look }| self.page.as_it_is(text, *look));
                 self.page.end_row();

@@ -1,6 +1,6 @@
 //! Tables: columns side by side where there is room, else an entry for each row, with a line for each of its cells.
 
-use super::inline;
+use super::inline::{self, Marks};
 use crate::screen::terminal::{Look, Span, inline as visible};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -13,9 +13,9 @@ pub(super) enum Table {
 }
 
 /// Rows of a table, as they were written, laid out for a width.
-pub(super) fn laid_out(rows: &[String], columns: usize) -> Table {
+pub(super) fn laid_out(rows: &[String], columns: usize, marks: Marks) -> Table {
     let written = || rows.iter().map(|row| vec![Span { text: visible(row), look: Look::Plain }]).collect();
-    let cells: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row)).collect();
+    let cells: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, marks)).collect();
     let is_table = rows.get(1).is_some_and(|row| is_divider(row));
     let count = cells.iter().map(Vec::len).max().unwrap_or_default();
     let width_of = |column| cells.iter().filter_map(|row| row.get(column)).map(Cell::width).max().unwrap_or_default();
@@ -121,7 +121,7 @@ impl Cell {
     }
 }
 
-fn cells(row: &str) -> Vec<Cell> {
+fn cells(row: &str, marks: Marks) -> Vec<Cell> {
     let row = row.trim();
     let row = row.strip_prefix('|').unwrap_or(row);
     let row = row.strip_suffix('|').filter(|row| !row.ends_with('\\')).unwrap_or(row);
@@ -143,7 +143,7 @@ fn cells(row: &str) -> Vec<Cell> {
         .iter()
         .map(|part| {
             let mut spans = Vec::new();
-            inline::read(part.trim(), Look::Plain, true, &mut ' ', &mut |text, look| {
+            inline::read(part.trim(), (Look::Plain, marks), true, &mut ' ', &mut |text, look| {
                 spans.push(Span { text: visible(text), look });
             });
             Cell(spans)

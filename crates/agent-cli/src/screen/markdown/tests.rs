@@ -4,9 +4,21 @@ use super::*;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr as _;
 
+#[test]
+fn where_no_look_can_be_shown_the_marks_within_a_line_stay() {
+    let mut markdown = Markdown::new(Marks::Stay);
+    let mut spans =
+        markdown.push("# A `b`\n\n**c** and `2*3`, [d](http://e)\n\n| f | g |\n|---|---|\n| `h` | *i* |\n", 60);
+    spans.extend(markdown.end());
+    let text: String = spans.into_iter().map(|span| span.text).collect();
+    for kept in ["A `b`", "**c** and `2*3`, [d](http://e)", "`h`", "*i*"] {
+        assert!(text.contains(kept), "{text}");
+    }
+}
+
 /// What is written of an answer that comes in pieces of so many letters: marks of looks are shown as `<b:…>`.
 fn shown(text: &str, columns: usize, piece: usize) -> String {
-    let mut markdown = Markdown::new();
+    let mut markdown = Markdown::new(Marks::Looks);
     let letters: Vec<char> = text.chars().collect();
     let mut spans = Vec::new();
     for piece in letters.chunks(piece) {
@@ -28,7 +40,7 @@ fn shown(text: &str, columns: usize, piece: usize) -> String {
 }
 
 fn plain(text: &str, columns: usize, piece: usize) -> String {
-    let mut markdown = Markdown::new();
+    let mut markdown = Markdown::new(Marks::Looks);
     let letters: Vec<char> = text.chars().collect();
     let pieces = letters.chunks(piece);
     let mut out: String = pieces
@@ -128,7 +140,7 @@ fn a_line_that_only_begins_as_a_rule_is_text() {
 
 #[test]
 fn text_is_not_held_back() {
-    let mut markdown = Markdown::new();
+    let mut markdown = Markdown::new(Marks::Looks);
     let text = |spans: Vec<Span>| spans.into_iter().map(|span| span.text).collect::<String>();
     assert_eq!(text(markdown.push("Hello, wor", 80)), "Hello,");
     assert_eq!(text(markdown.push("ld it", 80)), " world");
@@ -153,7 +165,7 @@ fn text_is_not_held_back() {
 fn what_it_keeps_is_bounded() {
     for text in ["x", "**", "`", "[", "|", "```", "# ", "- ", " ", "\\", "修", "| a ", "a\u{202e}"] {
         for before in ["", "```\n", "| a |\n|---|\n", "|"] {
-            let mut markdown = Markdown::new();
+            let mut markdown = Markdown::new(Marks::Looks);
             let (mut out, mut most) = (0, 0);
             drop(markdown.push(before, 80));
             for _ in 0..3_000 {

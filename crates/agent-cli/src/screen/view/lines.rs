@@ -25,8 +25,23 @@ impl View {
         if self.level > Level::Quiet {
             self.end_line();
             let columns = if self.folded.is_some() { size().0 } else { usize::MAX };
-            at_words(&clean(line), columns, column).iter().for_each(|row| self.style.say(Tint::Dim, row));
+            for line in clean(line).split('\n') {
+                let column = column + line.len() - line.trim_start_matches(' ').len();
+                at_words(line, columns, column).iter().for_each(|row| self.style.say(Tint::Dim, row));
+            }
         }
+    }
+
+    /// A name in a column of its own, and what it stands for; below each other where there is no room for both.
+    pub(crate) fn tell_beside(&mut self, name: &str, what: &str) {
+        let column = name.len() + 2;
+        if self.folded.is_none() || column * 3 <= size().0 {
+            return self.tell_below(&format!("{name}  {what}"), column);
+        }
+        if !name.trim().is_empty() {
+            self.tell(name.trim_end());
+        }
+        self.tell_below(&format!("    {what}"), 4);
     }
 
     /// The error that a run ended with, unless it was shown when it came.

@@ -9,7 +9,7 @@ use crate::screen::change::Changes;
 use crate::screen::counted::{counted, usd};
 use crate::screen::folded::Folded;
 use crate::screen::letters::Letters;
-use crate::screen::markdown::Markdown;
+use crate::screen::markdown::{Markdown, Marks};
 use crate::screen::terminal::{Style, inline, is_behind, lost_output, one_line, put_aside};
 use agent_core::budget::{Ledger, Limits, Near};
 use agent_core::conversation::{Author, Block, CallId, Conversation, Item, ToolCall, UserMessage};
@@ -37,6 +37,8 @@ pub(crate) struct View {
     started: BTreeMap<CallId, Started>,
     /// The call whose line is the last that was written.
     last_started: Option<CallId>,
+    /// The call that reported last, and the last line of that, where rows at the bottom show it.
+    reported: Option<(CallId, String)>,
     /// Whether the next round was begun before this program was.
     is_resumed: bool,
     /// Limits that are said to come near.
@@ -98,6 +100,7 @@ impl View {
             showed_pieces: false,
             started: BTreeMap::new(),
             last_started: None,
+            reported: None,
             is_resumed: false,
             near: Near::default(),
             directory: None,
@@ -118,7 +121,8 @@ impl View {
 
     /// From now on answers are shown as Markdown, and what is shown in part is kept: a person sits at a capable terminal.
     pub(crate) fn show_all_it_can(&mut self) {
-        (self.folded, self.markdown) = (Some(Folded::default()), Some(Markdown::new()));
+        let marks = if self.style.is_on() { Marks::Looks } else { Marks::Stay };
+        (self.folded, self.markdown) = (Some(Folded::default()), Some(Markdown::new(marks)));
     }
 
     /// The person was shown what this call changes.
@@ -165,15 +169,7 @@ impl View {
                 self.started.insert(call.id.clone(), Started { line, tool, told: Instant::now() });
                 self.last_started = Some(call.id.clone());
             }
-            Notice::RoundClosed { round, .. } => {
-                if let Item::Round(round) = round.as_ref() {
-                    self.not_run(round);
-                }
-                self.started.clear();
-                self.changes.clear();
-                self.edited.clear();
-                self.is_resumed = false;
-            }
+            Notice::RoundClosed { round, .. } => self.round_closed(round),
             // What a long call prints would fill the memory where nobody reads it; its result holds what matters.
             Notice::ToolProgress { .. } if is_behind() => {}
             Notice::ToolProgress { text, .. } if self.level == Level::Verbose => self.tell(text),
@@ -288,8 +284,8 @@ impl View {
         let usage = ledger.usage;
         let cost = match (ledger.unpriced_calls > 0 || has_open_cost, ledger.cost_nano_usd) {
             (true, _) => String::from(", cost unknown"),
-            // A server on this machine.
-            (false, 0) if ledger.model_calls > 0 => String::new(),
+            // A server on this machine, or nothing yet.
+            (false, 0) => String::new(),
             (false, cost) => format!(", cost {} USD", usd(cost)),
         };
         self.tell(&format!(

@@ -72,13 +72,17 @@ fn take_simple(simple: &[String], is_piped: bool, bases: &[PathBuf], place: Plac
     take_options(simple, program, bases, place, named);
     let mut script = None;
     for (at, word) in simple.iter().enumerate() {
-        let is_script = at > program && script.is_none() && runs_files(simple.get(program)) && !word.starts_with('-');
+        let is_behind_reader = simple.iter().take(at).any(|before| reads_file(before));
+        let runs = is_behind_reader || runs_files(simple.get(program));
+        let is_script = at > program && script.is_none() && runs && !word.starts_with('-');
+        let is_variable = at <= program && is_assignment(word) && simple.iter().any(|word| reads_file(word));
+        let is_read = at > program && is_piped || is_script && is_behind_reader || is_variable;
         let may_end_otherwise = is_script && simple.iter().take(at).any(|before| adds_endings(before));
         let attached = word.strip_prefix('-').and_then(|rest| rest.get(1..)).filter(|rest| !rest.starts_with('-'));
+        // Code may name a file in quotes.
+        let quoted = word.split(['"', '\'']).skip(1).step_by(2).filter(|_| is_behind_reader);
         let candidates = std::iter::once(&**word).chain(word.split_once('=').map(|(_, value)| value)).chain(attached);
-        for text in candidates.filter(|text| !matches!(*text, "" | "." | "..")) {
-            let is_read =
-                at > program && is_piped || is_script && simple.iter().take(at).any(|before| reads_file(before));
+        for text in candidates.chain(quoted).filter(|text| !matches!(*text, "" | "." | "..")) {
             let looked = Looked { text, runs: at == program || is_script, is_script, is_read };
             if may_end_otherwise {
                 take_endings(text, bases, named);
@@ -300,10 +304,9 @@ fn is_one_of(name: &str, programs: &[&str]) -> bool {
     programs.iter().any(|known| name.strip_prefix(known).is_some_and(|rest| !rest.starts_with(char::is_alphabetic)))
 }
 
-/// Whether an interpreter may find a script under this word alone.
+/// Whether an interpreter may find a script under this word alone. What looks like code is none.
 fn is_bare_name(word: &str) -> bool {
-    let is_number = word.chars().all(|c| c.is_ascii_digit());
-    !is_number && word.len() <= LONGEST_NAME && word.chars().all(|c| c.is_alphanumeric() || "._-+@".contains(c))
+    word.len() <= LONGEST_NAME && word.chars().all(|c| c.is_alphanumeric() || "._-+@,=:~#% ".contains(c))
 }
 
 fn looks_like_script(word: &str) -> bool {
@@ -318,8 +321,13 @@ const RUNNERS: &[&str] = &[
     "bun", "tsx", "ts-node", "perl", "ruby", "php", "lua", "luajit", "tclsh", "Rscript", "env", "exec", "command",
     "nohup", "time", "timeout", "nice", "sudo", "setsid", "xargs", ".", "source", "busybox",
 ];
-const SHELLS: &[&str] =
-    &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "pwsh", ".", "source", "tclsh", "Rscript"];
+#[rustfmt::skip]
+const SHELLS: &[&str] = &[
+    "sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", "yash", "fish", "pwsh", "csh", "tcsh", "nu", "elvish", "xonsh", ".", "source", "busybox", "toybox",
+    "tclsh", "wish", "expect", "Rscript", "R", "awk", "gawk", "mawk", "nawk", "sed", "gsed", "m4", "bc", "dc", "ed", "ex", "vi", "vim", "nvim", "emacs",
+    "gdb", "lldb", "guile", "scheme", "racket", "sbcl", "clisp", "julia", "octave", "ocaml", "ghci", "runghc", "runhaskell", "swift", "scala", "groovy", "jshell",
+    "elixir", "erl", "escript", "raku", "gnuplot", "sqlite3", "psql", "mysql", "jq", "gojq", "yq", "make", "gmake", "uv", "osascript", "eval",
+];
 /// Of these, the ones that may take a name without its ending.
 const INTERPRETERS: &[&str] = &[
     "python", "pypy", "node", "nodejs", "deno", "bun", "tsx", "ts-node", "php", "lua", "luajit", "ruby", "perl",
@@ -432,6 +440,17 @@ mod tests {
             "bash -s %f <later",
             "cat later | sh",
             "cat later|env A=1 python3 -",
+            "perl 'later'",
+            "stdbuf -o0 perl later",
+            "flock x bash later",
+            "unshare -r sh later",
+            "awk -f later",
+            "gdb -batch -x later",
+            "BASH_ENV=later bash -c :",
+            "env ENV=later sh -i",
+            "python3 -c 'import os;os.system(open(\"later\").read())'",
+            "m4 later",
+            "vim -S later",
             "!f() { tail -n +2 later | sed 1d | bash -s x; }; f",
         ] {
             assert!(of(command, &root).files.contains(&root.join("later")), "{command}");
@@ -441,6 +460,15 @@ mod tests {
         {
             assert!(!of(command, &root).files.contains(&root.join("later")), "the control {command}");
         }
+    }
+
+    #[test]
+    fn a_script_may_be_called_anything() {
+        let (_directory, root) = tree();
+        for name in ["12", "a,b", "my check", "a=b", "a:b", "x~", "é"] {
+            assert!(of(&format!("perl '{name}'"), &root).files.contains(&root.join(name)), "{name}");
+        }
+        assert!(!of("awk '{ print $1 }'", &root).files.contains(&root.join("{ print $1 }")), "the control");
     }
 
     #[test]
