@@ -11,6 +11,7 @@ const WHERE: &[&str] = &[
     "crates/agent-cli/src/commands/run.rs",
     "crates/agent-cli/src/commands/job/",
     "crates/agent-cli/src/commands/acp/",
+    "crates/agent-cli/src/commands/conversation/",
     "crates/agent-acp/src/",
 ];
 

@@ -33,10 +33,10 @@ pub use content::Prompt;
 pub use host::{
     About, Change, Command, Host, Insight, Kind, Listed, Live, McpReach, McpServer, Opened, Output, PlanEntry, Wanted,
 };
+pub use lines::{Line, MAX_LINE_BYTES, WAITING_LINES, read_all as read_lines};
 pub use wire::RpcError;
 
 use client::Client;
-use lines::{WAITING_LINES, read_all};
 use server::Server;
 use std::io::{self, BufRead};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub async fn serve(
     mut stops: mpsc::UnboundedReceiver<()>,
 ) -> io::Result<()> {
     let (sender, mut lines) = mpsc::channel(WAITING_LINES);
-    std::thread::Builder::new().name(String::from("agent-client")).spawn(move || read_all(input, &sender))?;
+    std::thread::Builder::new().name(String::from("agent-client")).spawn(move || read_lines(input, &sender))?;
     let server = Server::new(host, Arc::new(Client::new(output)));
     loop {
         tokio::select! {

@@ -1,23 +1,24 @@
-//! The client's lines, read on a thread of their own: none is longer than the bound, and few wait.
+//! Lines of another program, read on a thread of their own: none is longer than the bound, and few wait.
 
 use std::io::{self, BufRead};
 use tokio::sync::mpsc;
 
-/// A line of the client.
+/// A line of another program.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub enum Line {
+    /// Its bytes, without the end of the line.
     Text(Vec<u8>),
     /// It was longer than [`MAX_LINE_BYTES`], and is not kept.
     TooLong,
 }
 
 /// Most bytes of a line: a message with a few pictures, each at most 5 MiB as base64.
-pub(crate) const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
+pub const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
 /// Lines that wait to be read. Together they bound what a client makes the agent keep.
-pub(crate) const WAITING_LINES: usize = 4;
+pub const WAITING_LINES: usize = 4;
 
 /// Reads until the input ends or nobody takes its lines any more. Blank lines say nothing.
-pub(crate) fn read_all(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
+pub fn read_all(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
     while let Ok(Some(line)) = next(&mut input, MAX_LINE_BYTES) {
         let is_blank = matches!(&line, Line::Text(text) if text.iter().all(u8::is_ascii_whitespace));
         if !is_blank && lines.blocking_send(line).is_err() {

@@ -132,10 +132,23 @@ pub(crate) struct Run {
     /// Send this picture (PNG, JPEG, GIF or WebP) with the task. May be repeated.
     #[arg(long = "image", value_name = "FILE")]
     pub(crate) images: Vec<PathBuf>,
+    /// Format of standard input. With `stream-json` each line is a message, an answer or a stop of a conversation; it needs
+    /// `--output-format stream-json`.
+    #[arg(help_heading = "Output", long, value_enum, value_name = "FORMAT", default_value = "text")]
+    pub(crate) input_format: InputFormat,
     #[command(flatten)]
     pub(crate) verification: Verification,
     #[command(flatten)]
     pub(crate) options: Options,
+}
+
+/// What standard input has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum InputFormat {
+    /// The task, or what goes with it.
+    Text,
+    /// What a program says in a conversation, an object a line.
+    StreamJson,
 }
 
 #[derive(Debug, Args)]

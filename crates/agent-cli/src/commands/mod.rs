@@ -4,6 +4,7 @@ pub(crate) mod acp;
 pub(crate) mod agents;
 pub(crate) mod args;
 pub(crate) mod config_show;
+mod conversation;
 pub(crate) mod demo;
 pub(crate) mod diagram;
 pub(crate) mod doctor;

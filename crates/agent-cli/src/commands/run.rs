@@ -1,6 +1,7 @@
 //! `agent run`: one task, headless, exactly one outcome.
 
-use crate::commands::args::Run;
+use crate::commands::args::{InputFormat, Run};
+use crate::commands::conversation;
 use crate::commands::task::task;
 use crate::config::options::{Options, OutputFormat, Seat, Verification};
 use crate::config::settings::Settings;
@@ -29,7 +30,13 @@ use std::time::{Duration, Instant};
 /// Does the task and returns the exit code. Without a thread for what blocks, the result says that.
 pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
     let started = Instant::now();
-    let Run { prompt, words, images, verification, options } = arguments;
+    if arguments.input_format == InputFormat::StreamJson
+        && let Err(why) = conversation::refuse_misplaced(&arguments)
+    {
+        say(&format!("agent: {why}"));
+        return WRONG_USAGE;
+    }
+    let Run { prompt, words, images, input_format, verification, options } = arguments;
     if options.include_partial_messages && options.output_format != Some(OutputFormat::StreamJson) {
         say("agent: `--include-partial-messages` needs `--output-format stream-json`");
         return WRONG_USAGE;
@@ -37,6 +44,9 @@ pub(crate) async fn run(arguments: Run, thread: Result<(), Failure>) -> u8 {
     if options.fork_session && !options.continue_newest && options.session_id.is_none() {
         say("agent: `--fork-session` needs `--continue` or `--session-id`");
         return WRONG_USAGE;
+    }
+    if input_format == InputFormat::StreamJson {
+        return conversation::run(&verification, &options, thread, started).await;
     }
     let mut printer = Printer::new(&options);
     // From here on a signal ends the run with a result like everything else does.
@@ -247,7 +257,7 @@ async fn watch(
 }
 
 /// Waits for the servers that the run needs.
-async fn required(mcp: &mut Mcp, agent: &Handle, printer: &mut Printer) -> Result<(), Failure> {
+pub(super) async fn required(mcp: &mut Mcp, agent: &Handle, printer: &mut Printer) -> Result<(), Failure> {
     let (told, result) = mcp.required(agent).await;
     told.iter().for_each(|told| printer.say(told));
     result
@@ -281,7 +291,7 @@ fn guesses(before: &agent_core::budget::Ledger, after: &agent_core::budget::Ledg
 }
 
 /// The one outcome. A signal that left at once stands above what the session says.
-fn conclude(
+pub(super) fn conclude(
     end: &End,
     session: &Session,
     outcome: Option<Outcome>,
@@ -303,7 +313,7 @@ fn conclude(
         }
     };
     let (text, denials) = outcome.map(|Outcome { text, denials, .. }| (text, denials)).unwrap_or_default();
-    let (num_turns, total_cost_usd, usage) = used(before, session);
+    let (num_turns, total_cost_usd, usage) = used(before, session.ledger(), session.has_open_cost());
     RunResult {
         subtype,
         is_error: code != 0,
@@ -319,11 +329,12 @@ fn conclude(
         agents: Vec::new(),
         terminal_state: format!("{:?}", session.state()),
         raise: Raise::of(session),
+        messages: None,
     }
 }
 
 impl RunResult {
-    fn of_failure(failure: &Failure, started: Instant) -> Self {
+    pub(super) fn of_failure(failure: &Failure, started: Instant) -> Self {
         Self {
             subtype: failure.subtype(),
             is_error: true,
@@ -339,18 +350,19 @@ impl RunResult {
             agents: Vec::new(),
             terminal_state: String::from("Ready"),
             raise: None,
+            messages: None,
         }
     }
 
     /// The same, when a signal stopped the hooks at the session's end.
-    fn cut_short(self, signal: Signal) -> Self {
+    pub(super) fn cut_short(self, signal: Signal) -> Self {
         let failure = signal.failure();
         let error = format!("{}, and the end-of-session hooks were stopped", failure.message);
         Self { subtype: failure.subtype(), is_error: true, exit_code: failure.code, error: Some(error), ..self }
     }
 
     /// The same, when it had no reader.
-    fn unread(self, why: String) -> Self {
+    pub(super) fn unread(self, why: String) -> Self {
         let failure = Failure::internal(why);
         Self {
             subtype: failure.subtype(),
@@ -362,7 +374,7 @@ impl RunResult {
     }
 
     /// The same for an abandoned session: its cost is unknown.
-    fn of_session(self, session_id: String) -> Self {
+    pub(super) fn of_session(self, session_id: String) -> Self {
         Self { session_id, total_cost_usd: None, ..self }
     }
 }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::screen::terminal::say;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use std::io::{self, ErrorKind, IsTerminal, Read, StdinLock};
+use std::io::{self, ErrorKind, IsTerminal, Read, Stdin};
 use std::time::Duration;
 
 /// The task. The limit on time holds while standard input is read.
@@ -60,7 +60,7 @@ async fn read_stdin(what: &str, is_quiet: bool) -> Result<String, Failure> {
     let failed = |what: String| Failure::input(format!("cannot read the task from standard input: {what}"));
     let reading = tokio::task::spawn_blocking(|| {
         let mut text = String::new();
-        Patient(io::stdin().lock()).take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| text)
+        Patient::stdin().take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text).map(|_| text)
     });
     let mut reading = std::pin::pin!(reading);
     let read = tokio::select! {
@@ -80,8 +80,14 @@ async fn read_stdin(what: &str, is_quiet: bool) -> Result<String, Failure> {
     }
 }
 
-/// Waits for input also where another program has set the pipe not to block.
-struct Patient(StdinLock<'static>);
+/// Standard input, which waits also where another program has set the pipe not to block.
+pub(crate) struct Patient(Stdin);
+
+impl Patient {
+    pub(crate) fn stdin() -> Self {
+        Self(io::stdin())
+    }
+}
 
 impl Read for Patient {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {

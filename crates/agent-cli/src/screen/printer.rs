@@ -114,6 +114,31 @@ impl Printer {
         self.view.tell(&format!("agent: {text}"));
     }
 
+    /// Writes a line of a conversation.
+    pub(crate) fn line(&mut self, line: &Line) {
+        // That it is lost is seen where the run is watched.
+        let _ = put_json(&line.text());
+    }
+
+    /// Writes the result of a turn of a conversation.
+    pub(crate) fn turn(&mut self, result: RunResult) {
+        let result = self.with_agents(result);
+        self.held_error = None;
+        if let Some(error) = &result.error {
+            self.view.last_error(error);
+        }
+        result.permission_denials.iter().for_each(|denial| self.view.error(&denial.line()));
+        self.view.end_line();
+        self.line(&Line::Result(result));
+    }
+
+    /// The result with the agents below that have an outcome since the last one, and their denied calls.
+    fn with_agents(&mut self, result: RunResult) -> RunResult {
+        let mut result = RunResult { agents: std::mem::take(&mut self.agents), ..result };
+        result.permission_denials.extend(std::mem::take(&mut self.denials).into_values().flatten());
+        result
+    }
+
     /// Writes the result and returns the exit code.
     pub(crate) async fn finish(mut self, result: RunResult, options: &Options) -> u8 {
         if !self.has_begun {
@@ -129,8 +154,7 @@ impl Printer {
                 sandbox: None,
             });
         }
-        let mut result = RunResult { agents: std::mem::take(&mut self.agents), ..result };
-        result.permission_denials.extend(std::mem::take(&mut self.denials).into_values().flatten());
+        let result = self.with_agents(result);
         self.tell(&result, options);
         let is_out_of_time = result.is_out_of_time(self.max_wall_time_ms);
         let (code, told) = (result.exit_code, result.error.clone());
@@ -139,6 +163,11 @@ impl Printer {
             OutputFormat::Text if self.view.is_live() || result.result.is_empty() => Ok(()),
             OutputFormat::Text => put(&format!("{}\n", result.result.trim_end())),
         };
+        self.leave(code, told, is_out_of_time).await
+    }
+
+    /// Waits for what is still to be read, and returns the exit code. `told` is the error that was told last.
+    pub(crate) async fn leave(mut self, code: u8, told: Option<String>, is_out_of_time: bool) -> u8 {
         let code = unread::wait(code, is_out_of_time).await;
         match lost() {
             Some(why) => {

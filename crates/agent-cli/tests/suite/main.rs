@@ -12,6 +12,7 @@ mod charset;
 mod commands;
 mod config_errors;
 mod configuration;
+mod conversation;
 mod custom_commands;
 mod demo;
 mod doors;

@@ -1,6 +1,6 @@
 //! Real output against the published schema.
 
-use crate::support::{Model, Running, Scratch, Wire};
+use crate::support::{Model, Program, Running, Scratch, Wire};
 use agent_core::llm::StopReason;
 use agent_testkit::Reply;
 use agent_testkit::http::Step;
@@ -62,7 +62,7 @@ fn every_kind_of_line_is_as_published() {
         check(&lines);
         seen.extend(lines.iter().map(|line| line["type"].as_str().unwrap().to_owned()));
     }
-    for lines in [with_a_summary(), with_an_agent()] {
+    for lines in [with_a_summary(), with_an_agent(), in_a_conversation()] {
         check(&lines);
         seen.extend(lines.iter().map(|line| line["type"].as_str().unwrap().to_owned()));
     }
@@ -71,6 +71,31 @@ fn every_kind_of_line_is_as_published() {
         let kind = variant["properties"]["type"]["const"].as_str().unwrap();
         assert!(seen.iter().any(|seen| seen == kind), "no real line of type {kind} was checked");
     }
+}
+
+/// A question that is withdrawn, a message that comes back, and a line that is none.
+fn in_a_conversation() -> Vec<Value> {
+    let stalled = Step::stall(Reply::new().text("It begins and goes on").pieces_of(3), 4);
+    let model = Model::script([Step::call("write_file", json!({"path": "b.txt", "content": ""})), stalled]);
+    let scratch = Scratch::repository();
+    let mut program = Program::start(&scratch, &model, &["--include-partial-messages"]);
+    let mut lines = Vec::new();
+    let mut until = |program: &mut Program, kind: &str| {
+        let (line, before) = program.until(kind);
+        lines.extend(before.into_iter().chain([line]));
+    };
+    program.write(b"nothing\n");
+    until(&mut program, "rejected");
+    program.say("write");
+    until(&mut program, "question");
+    program.send(json!({ "type": "cancel" }));
+    until(&mut program, "result");
+    program.say("go on");
+    until(&mut program, "stream_event");
+    program.say("typed ahead");
+    program.send(json!({ "type": "cancel" }));
+    until(&mut program, "result");
+    lines
 }
 
 /// Two files fill the window.

@@ -14,14 +14,14 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// Knows the tools of this program.
-pub(super) struct CallInsight {
+pub(crate) struct CallInsight {
     directory: PathBuf,
     /// Rules about some of them hold in this directory alone.
     servers: Vec<ServerConfig>,
 }
 
 impl CallInsight {
-    pub(super) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         Self { directory: settings.directory.clone(), servers: settings.servers.clone() }
     }
 

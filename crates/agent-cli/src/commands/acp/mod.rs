@@ -7,6 +7,7 @@ mod kept;
 mod live;
 
 use crate::commands::args::Acp;
+use crate::commands::task::Patient;
 use crate::config::options::Options;
 use crate::failure::Failure;
 use crate::screen::signals::{self, Signal};
@@ -14,7 +15,8 @@ use crate::screen::terminal::{self, put_json};
 use crate::screen::unread;
 use agent_acp::Output;
 use host::EditorHost;
-use std::io::{BufReader, stdin};
+pub(crate) use insight::CallInsight;
+use std::io::BufReader;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -24,7 +26,7 @@ pub(crate) async fn run(Acp { options }: Acp) -> Result<u8, Failure> {
     let mut signals = signals::listen()?;
     let (stop, stops) = mpsc::unbounded_channel();
     let host = Arc::new(EditorHost::new(options));
-    let serving = agent_acp::serve(BufReader::new(stdin()), Arc::new(Standard), host, stops);
+    let serving = agent_acp::serve(BufReader::new(Patient::stdin()), Arc::new(Standard), host, stops);
     let mut serving = std::pin::pin!(serving);
     let mut signalled: Option<Signal> = None;
     let mut gone = std::pin::pin!(terminal::lost());

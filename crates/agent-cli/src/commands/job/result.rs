@@ -34,6 +34,7 @@ pub(crate) fn conclude(job: &Job, shown: &Shown, signalled: Option<Signal>, star
             .map(|denial| DenialReport::of(denial, None))
             .collect(),
         terminal_state: format!("{:?}", job.state()),
+        messages: None,
         raise: outcome
             .filter(|outcome| matches!(outcome.kind, OutcomeKind::Budget | OutcomeKind::CallLimit))
             .map(|_| Raise::Otherwise("raise the limit that was reached", None)),
