@@ -146,8 +146,7 @@ impl Workspace {
     }
 
     /// The same by what was passed on the way there: the root first.
-    fn is_closed_place(&self, real: &Path, passed: &[Identity]) -> bool {
-        let judge = self.judge();
+    fn is_closed_place(&self, judge: &Judge<'_>, real: &Path, passed: &[Identity]) -> bool {
         judge.of(real, passed).contains(&What::Closed)
             || judge.other_names(real).iter().any(|name| closed::is_closed(name, &self.closed))
     }
@@ -213,12 +212,13 @@ impl Workspace {
         }
         // A rule over files holds for them wherever they are mounted.
         let meant = self.real_path(&path).unwrap_or_else(|| path.clone());
-        let others = self.judge().other_names(meant.as_path()).into_iter();
+        let judge = self.judge();
+        let others = judge.other_names(meant.as_path()).into_iter();
         paths.extend(others.filter_map(|name| name.into_os_string().into_string().ok()));
         let spellings: Vec<String> = paths.iter().flat_map(|path| spellings::of(&self.root, path)).collect();
         paths.extend(spellings);
         let is_closed = |path: &String| {
-            self.is_closed(path) || self.is_closed_place(Path::new(path), &self.passed_by(Path::new(path)))
+            self.is_closed(path) || self.is_closed_place(&judge, Path::new(path), &self.passed_by(Path::new(path)))
         };
         match paths.iter().any(is_closed) {
             true => Err(FileError::Closed { path: path.to_string() }),

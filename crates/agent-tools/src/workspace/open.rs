@@ -50,7 +50,7 @@ impl Workspace {
         let (directory, mut passed) = entered.map_err(wrong)?;
         let (file, status) = open_regular(directory.as_fd(), name).map_err(|refusal| refusal.about(path))?;
         passed.push(identity(&status));
-        if self.is_closed_place(real.as_path(), &passed) {
+        if self.is_closed_place(&self.judge(), real.as_path(), &passed) {
             return Err(FileError::Closed { path: path.to_string() });
         }
         Ok(OpenedFile { file, status, real, directory, passed })
@@ -134,7 +134,7 @@ impl Workspace {
     /// Where an existing file or directory really is.
     pub(crate) fn existing(&self, path: &RelativePath) -> Result<RelativePath, FileError> {
         let real = self.directory.canonicalize(path.as_path()).map_err(|error| self.say(path, error))?;
-        if self.is_closed(&real) || self.is_closed_place(&real, &self.passed_by(&real)) {
+        if self.is_closed(&real) || self.is_closed_place(&self.judge(), &real, &self.passed_by(&real)) {
             return Err(FileError::Closed { path: path.to_string() });
         }
         RelativePath::from_real(&real).ok_or_else(|| FileError::NotUnicode { path: path.to_string() })

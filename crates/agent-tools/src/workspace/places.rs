@@ -13,7 +13,7 @@ use super::closed;
 use super::descend::Identity;
 use super::spellings;
 use agent_exec::{Location, MountTable};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -63,16 +63,16 @@ struct Found {
 impl Places {
     pub(super) fn add(&mut self, path: &Path, what: What, is_again: bool) {
         if path.is_absolute() {
-            self.at_first.add(path, what, Of::Directories);
+            self.at_first.add(path, what, Of::Directories, &mut Seen::default());
             self.named.push(Named { path: path.to_path_buf(), what, is_again });
         }
     }
 
     /// Looks once more, for one judgement.
     pub(super) fn now(&self, root: &Path) -> Judge<'_> {
-        let mut now = Found::default();
+        let (mut now, mut seen) = (Found::default(), Seen::default());
         for named in self.named.iter().filter(|named| named.is_again) {
-            now.add(&named.path, named.what, Of::All);
+            now.add(&named.path, named.what, Of::All, &mut seen);
         }
         let mounts = MountTable::now().ok().filter(|mounts| mounts.has_mount_in(root));
         Judge { at_first: &self.at_first, now, mounts, root: root.to_path_buf() }
@@ -150,16 +150,16 @@ impl Judge<'_> {
 
 impl Found {
     /// Follows a path as the system does.
-    fn add(&mut self, path: &Path, what: What, of: Of) {
+    fn add(&mut self, path: &Path, what: What, of: Of, seen: &mut Seen) {
         let mut left: VecDeque<OsString> = parts(path).collect();
         let (mut at, mut links) = (PathBuf::from("/"), 0);
         loop {
             // Each link on the way is a place itself: replacing it decides what is there.
-            if let Ok(status) = at.symlink_metadata()
-                && (of == Of::All || status.is_dir())
+            if let Some(node) = seen.at(&at)
+                && (of == Of::All || node.is_directory)
             {
                 let rest: PathBuf = left.iter().collect();
-                let within = self.within.entry((status.dev(), status.ino())).or_default();
+                let within = self.within.entry(node.identity).or_default();
                 if !left.iter().any(|part| part == "..") && !within.contains(&(rest.clone(), what)) {
                     within.push((rest, what));
                 }
@@ -170,18 +170,44 @@ impl Found {
                 continue;
             }
             let next = at.join(&part);
-            match fs::read_link(&next) {
-                Ok(target) if links < MOST_LINKS => {
+            match seen.at(&next).and_then(|node| node.target.as_ref()) {
+                Some(target) if links < MOST_LINKS => {
                     links += 1;
                     if target.is_absolute() {
                         at = PathBuf::from("/");
                     }
-                    parts(&target).collect::<Vec<_>>().into_iter().rev().for_each(|part| left.push_front(part));
+                    parts(target).collect::<Vec<_>>().into_iter().rev().for_each(|part| left.push_front(part));
                 }
                 _ => at = next,
             }
         }
         self.real.push((at, what));
+    }
+}
+
+/// What was seen on the ways of one look: most of them begin alike, and each step is looked at once.
+#[derive(Default)]
+struct Seen(HashMap<PathBuf, Option<Node>>);
+
+/// A step of a way that is there.
+struct Node {
+    identity: Identity,
+    is_directory: bool,
+    /// Where it leads, if it is a link.
+    target: Option<PathBuf>,
+}
+
+impl Seen {
+    fn at(&mut self, path: &Path) -> Option<&Node> {
+        if !self.0.contains_key(path) {
+            let node = path.symlink_metadata().ok().map(|status| Node {
+                identity: (status.dev(), status.ino()),
+                is_directory: status.is_dir(),
+                target: status.is_symlink().then(|| fs::read_link(path).ok()).flatten(),
+            });
+            self.0.insert(path.to_path_buf(), node);
+        }
+        self.0.get(path)?.as_ref()
     }
 }
 
