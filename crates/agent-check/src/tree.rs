@@ -9,7 +9,7 @@ mod models;
 mod node;
 mod work;
 
-use agent_core::agent::{Agent, Event, Rejected, Step, Taker, between};
+use agent_core::agent::{Agent, Event, Kin, Rejected, Step, Taker, between};
 use agent_core::child;
 use agent_core::journal::{ChildOf, Entry, Header, Record};
 use agent_core::lifecycle;
@@ -177,12 +177,38 @@ impl Tree {
         match action {
             child::Action::BeginChild { .. } => {
                 self.sync(at);
-                self.begin(at, number);
+                let is_apart = self.agent(at).kin_of(number).is_some_and(Kin::is_apart);
+                if is_apart && !self.nodes.contains_key(&below) {
+                    self.tasks.push(Task::Make { at: at.to_vec(), number });
+                } else {
+                    self.begin(at, number);
+                }
             }
-            child::Action::WithdrawBegin { run } if !self.nodes.contains_key(&below) => {
+            child::Action::WithdrawBegin { run } if !self.nodes.contains_key(&below) && !self.makes(at, number) => {
                 let event = child::Event::BeginFailed { run: *run, found: "withdrawn".into() };
                 self.take(at, Event::Child { number, event: Box::new(event) }).unwrap();
             }
+            child::Action::ClearWorkspace { .. } => {
+                let task = Task::Clear { at: at.to_vec(), number };
+                if !self.tasks.contains(&task) {
+                    self.tasks.push(task);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a workspace is being made for the child: its answer comes, whatever becomes of the child meanwhile.
+    fn makes(&self, at: &[u32], number: u32) -> bool {
+        self.tasks.contains(&Task::Make { at: at.to_vec(), number })
+    }
+
+    /// The workspace of its own for a child is made: it begins, if that is still wanted.
+    fn made(&mut self, at: &[u32], number: u32) {
+        let asked = self.agent(at).kin_of(number).and_then(|kin| kin.child().outstanding());
+        match asked {
+            Some(child::Action::BeginChild { .. }) => self.begin(at, number),
+            Some(withdraw @ child::Action::WithdrawBegin { .. }) => self.act(at, number, &withdraw),
             _ => {}
         }
     }

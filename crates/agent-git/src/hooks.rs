@@ -143,6 +143,10 @@ impl RepositoryHooks {
         memory.turn.end(repository);
     }
 
+    pub(crate) const fn config(&self) -> &HooksConfig {
+        &self.config
+    }
+
     /// The branch that is checked out, or the first letters of the commit where none is: for people to see. Runs nothing. Nothing where
     /// there is no repository, or not the one that was there at first.
     #[must_use]
@@ -159,7 +163,7 @@ impl RepositoryHooks {
     }
 
     /// The repository, if it is the one that was there when the session began and nothing in it leads out of it; else why nothing is done.
-    fn repository(&self) -> Result<&Repository, String> {
+    pub(crate) fn repository(&self) -> Result<&Repository, String> {
         match &self.discovery {
             Discovery::Found(repository) => match repository.refusal() {
                 None => Ok(repository),
@@ -200,7 +204,7 @@ impl RepositoryHooks {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn git<'a>(&'a self, repository: &'a Repository, cancel: &'a dyn CancelSignal) -> Git<'a> {
+    pub(crate) fn git<'a>(&'a self, repository: &'a Repository, cancel: &'a dyn CancelSignal) -> Git<'a> {
         Git { config: &self.config, runner: &*self.runner, directory: &repository.top, cancel, environment: Vec::new() }
     }
 

@@ -46,6 +46,7 @@ mod tree;
 mod undo;
 mod users_files;
 mod watch;
+mod worktree;
 
 pub use config::{HooksConfig, Identity};
 pub use formatting::{ChangedFile, ChangedFiles, Formatted, Formatting};
@@ -56,3 +57,4 @@ pub use submodules::submodules;
 pub use tree::{Replaced, Tree, open_path, read_path};
 pub use undo::{Contents, UndoError, Undone, undo, undo_begun};
 pub use users_files::odd_users_file;
+pub use worktree::{WorktreeLeft, WorktreePlace};

@@ -2,6 +2,7 @@
 
 use crate::checks::Checker;
 use crate::clock::SystemClock;
+use crate::grounds::Grounds;
 use crate::hooks::Verdicts;
 use crate::inbox::{Handle, Inbox};
 use crate::member::Member;
@@ -279,7 +280,8 @@ impl Builder {
         let (notices, notices_receiver) = mpsc::unbounded_channel();
         let nursery = self.nursery.take();
         let root = self.member(&own, &Teller::new(notices))?;
-        let runner = Runner { root, below: BTreeMap::new(), nursery, inbox, host_gone };
+        let grounds = Grounds::default();
+        let runner = Runner { root, below: BTreeMap::new(), nursery, grounds, inbox, host_gone };
         Ok((runner, handle, notices_receiver))
     }
 

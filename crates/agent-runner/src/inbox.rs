@@ -176,6 +176,10 @@ pub(crate) enum Message {
     Progress(session::Event, OwnedSemaphorePermit),
     /// Further tools.
     Offer(Offered),
+    /// The workspace of its own for an agent that is to begin is made, or why it is not.
+    Prepared(Result<(), String>),
+    /// What is left of the workspace that an agent had for itself.
+    Cleared(child::Left),
     /// The agent has ended, and nothing is in flight.
     Ended,
     Detach,

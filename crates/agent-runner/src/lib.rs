@@ -23,10 +23,12 @@
 
 mod agent;
 mod approval;
+mod begin;
 mod builder;
 mod checks;
 mod clock;
 mod end;
+mod grounds;
 mod hooks;
 mod inbox;
 pub mod job;

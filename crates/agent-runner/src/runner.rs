@@ -4,12 +4,13 @@
 //! ([`between`]), writes what the one has taken, and lets the other take it. It decides nothing.
 
 use crate::end::End;
+use crate::grounds::Grounds;
 use crate::inbox::{Message, NotTaken, Offered, Order, Place};
 use crate::member::{Asked, Member};
 use crate::notice::{AgentName, Notice};
-use crate::nursery::{Found, Nursery};
+use crate::nursery::Nursery;
 use crate::runtime::expect_timers;
-use agent_core::agent::{Agent, Birth, Event, Taker, between};
+use agent_core::agent::{Agent, Event, Taker, between};
 use agent_core::child;
 use agent_core::ports::JournalError;
 use agent_core::session::{self, SessionConfig};
@@ -25,6 +26,8 @@ pub struct Runner {
     /// The agents below that are alive, by their places.
     pub(crate) below: BTreeMap<Place, Below>,
     pub(crate) nursery: Option<Arc<dyn Nursery>>,
+    /// The workspaces that are made for children, or cleared after them.
+    pub(crate) grounds: Grounds,
     pub(crate) inbox: mpsc::UnboundedReceiver<(Place, Message)>,
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
@@ -68,6 +71,7 @@ impl Runner {
         for member in all.iter_mut().chain([&mut self.root]) {
             member.performer.stop_everything().await;
         }
+        self.grounds.stop_everything().await;
         (end, self.root.agent)
     }
 
@@ -94,6 +98,8 @@ impl Runner {
                     let offered = self.root.offered(tools);
                     self.take(&place, offered).await?;
                 }
+                Message::Prepared(prepared) => self.prepared(&place, prepared).await?,
+                Message::Cleared(left) => self.cleared(&place, left).await?,
                 // The hooks of the end run first. A host that asks a second time does not wait for them.
                 Message::Detach if self.root.agent.session().runs_hooks_on_leave() => {
                     self.host_gone.cancel();
@@ -155,7 +161,7 @@ impl Runner {
     }
 
     /// An agent takes an event, and what follows is taken by the others. One that is not there any more takes none.
-    async fn take(&mut self, place: &[u32], event: Event) -> Result<(), JournalError> {
+    pub(crate) async fn take(&mut self, place: &[u32], event: Event) -> Result<(), JournalError> {
         let Some(member) = self.member(place) else { return Ok(()) };
         let asked = member.take(event).await?;
         self.do_asked(place, asked).await?;
@@ -185,7 +191,7 @@ impl Runner {
     }
 
     /// Lets an agent, its parent and its children take what they have to take of each other, and so on in the whole tree.
-    async fn settle(&mut self, place: &[u32]) -> Result<(), JournalError> {
+    pub(crate) async fn settle(&mut self, place: &[u32]) -> Result<(), JournalError> {
         let mut touched: Vec<Place> = vec![place.into()];
         while let Some(at) = touched.pop() {
             if let Some((number, above)) = at.split_last() {
@@ -250,10 +256,10 @@ impl Runner {
         let is_over = match self.below.get(below) {
             // One that is lost has nothing to be dismissed from.
             Some(Below::Member(member, _)) => {
-                let is_lost = !member.agent.has_task() && self.kin(below).is_none_or(|kin| !kin.is_living());
+                let is_lost = !member.agent.has_task() && self.kin(below).is_none_or(child::Child::has_rested);
                 member.agent.is_dismissed() || is_lost
             }
-            Some(Below::Lost(..)) => self.kin(below).is_none_or(|kin| !kin.is_living()),
+            Some(Below::Lost(..)) => self.kin(below).is_none_or(child::Child::has_rested),
             None => return Ok(()),
         };
         if !is_over {
@@ -264,6 +270,7 @@ impl Runner {
             member.stop();
             member.performer.stop_everything().await;
         }
+        self.clear(below);
         Ok(())
     }
 
@@ -273,6 +280,8 @@ impl Runner {
             match action {
                 child::Action::BeginChild { run, .. } => self.begin(place, number, run).await?,
                 child::Action::WithdrawBegin { run } => self.withdraw(place, number, run).await?,
+                // Where the child is still here it is let go before.
+                child::Action::ClearWorkspace { .. } => self.clear(&place_of(place, number)),
                 child::Action::SendMessage { .. }
                 | child::Action::StopChild { .. }
                 | child::Action::InheritChildren { .. }
@@ -282,111 +291,26 @@ impl Runner {
         Ok(())
     }
 
-    async fn withdraw(&mut self, place: &[u32], number: u32, run: u32) -> Result<(), JournalError> {
-        if self.below.contains_key(&place_of(place, number)) {
-            return Ok(());
-        }
-        let event = child::Event::BeginFailed { run, found: String::from("it was stopped before it began") };
-        Box::pin(self.take(place, Event::Child { number, event: Box::new(event) })).await
-    }
-
-    /// Begins a child, as far as its journal does not have it.
-    async fn begin(&mut self, place: &[u32], number: u32, run: u32) -> Result<(), JournalError> {
-        let Some(member) = self.member(place) else { return Ok(()) };
-        member.sync().await?;
-        let Some(birth) = member.agent.birth(number) else { return Ok(()) };
-        let below = place_of(place, number);
-        if !self.below.contains_key(&below)
-            && let Err(found) = self.make(&below, &birth).await?
-        {
-            let event = child::Event::BeginFailed { run, found };
-            return Box::pin(self.take(place, Event::Child { number, event: Box::new(event) })).await;
-        }
-        self.give_task(&below, birth).await
-    }
-
-    /// Makes a new agent, with its journal.
-    async fn make(&mut self, below: &Place, birth: &Birth) -> Result<Result<(), String>, JournalError> {
-        let Some(nursery) = self.nursery.clone() else {
-            return Ok(Err(String::from("this program begins no agents")));
-        };
-        let name = Arc::new(AgentName { id: nursery.id(below), name: birth.name.clone(), place: below.to_vec() });
-        let builder = match nursery.begin(&name, birth).await {
-            Ok(builder) => builder.born(&name, birth),
-            Err(found) => return Ok(Err(found)),
-        };
-        match builder.member(&self.root.performer.inbox.at(below.clone()), &self.root.notices.of(name.clone())) {
-            Ok(member) => {
-                self.root.notify(begun(&name, birth));
-                self.below.insert(below.clone(), Below::Member(Box::new(member), name));
-                Ok(Ok(()))
-            }
-            Err(error) => Ok(Err(error.to_string())),
-        }
-    }
-
-    /// What a child has to have before it counts as begun.
-    async fn give_task(&mut self, below: &Place, birth: Birth) -> Result<(), JournalError> {
-        let Some(member) = self.member(below) else { return Ok(()) };
-        if !member.agent.session().is_started() {
-            member.open().await?;
-        }
-        if !member.agent.is_bound() {
-            member.take(Event::Bound(Box::new(birth.lifecycle))).await?;
-        }
-        if !member.agent.has_task() {
-            member.take(session::Event::UserInput { text: birth.task }.into()).await?;
-        }
-        member.sync().await
-    }
-
-    /// Looks up what is kept of the children that were alive, at every depth.
-    async fn find_below(&mut self, place: &[u32]) {
-        let Some(agent) = self.agent(place) else { return };
-        let births: Vec<Birth> = agent.alive().iter().filter_map(|number| agent.birth(*number)).collect();
-        for birth in births {
-            let below = place_of(place, birth.number);
-            let nursery = self.nursery.clone();
-            let id = nursery.as_ref().map(|nursery| nursery.id(&below)).unwrap_or_default();
-            let name = Arc::new(AgentName { id, name: birth.name.clone(), place: below.to_vec() });
-            let Some(nursery) = nursery else {
-                let found = String::from("this program knows no agents below the session's own");
-                self.below.insert(below, Below::Lost(found, name));
-                continue;
-            };
-            let found = match nursery.find(&name, &birth).await {
-                Found::Nothing => continue,
-                Found::Lost(found) => Below::Lost(found, name),
-                Found::Kept(builder) => {
-                    let (inbox, notices) =
-                        (self.root.performer.inbox.at(below.clone()), self.root.notices.of(name.clone()));
-                    match builder.born(&name, &birth).member(&inbox, &notices) {
-                        Ok(mut member) => {
-                            // It continues with what the journal says: its policy follows from its parent's.
-                            member.is_left = true;
-                            self.root.notify(begun(&name, &birth));
-                            Below::Member(Box::new(member), name)
-                        }
-                        Err(error) => Below::Lost(error.to_string(), name),
-                    }
-                }
-            };
-            self.below.insert(below.clone(), found);
-            Box::pin(self.find_below(&below)).await;
-        }
-    }
-
     /// Tells the host of an outcome that a parent takes.
-    fn show_end(&self, below: &[u32], event: &Event) {
-        if let Event::Child { event, .. } = event
-            && let child::Event::Rested { rest, .. } = &**event
-            && let Some(agent) = self.name(below)
-        {
-            self.root.notify(Notice::AgentEnded { agent, outcome: rest.outcome.clone(), spent: rest.spent });
+    pub(crate) fn show_end(&self, below: &[u32], event: &Event) {
+        let (Event::Child { event, .. }, Some(kin)) = (event, self.kin(below)) else { return };
+        let (outcome, spent) = match &**event {
+            child::Event::Rested { rest, .. } if !kin.is_apart() => (rest.outcome.clone(), rest.spent),
+            child::Event::Cleared { left, .. } if kin.has_begun() => match kin.outcome().cloned() {
+                Some(mut outcome) => {
+                    outcome.left = left.clone().for_outcome();
+                    (outcome, *kin.spent())
+                }
+                None => return,
+            },
+            _ => return,
+        };
+        if let Some(agent) = self.name(below) {
+            self.root.notify(Notice::AgentEnded { agent, outcome, spent });
         }
     }
 
-    fn name(&self, below: &[u32]) -> Option<Arc<AgentName>> {
+    pub(crate) fn name(&self, below: &[u32]) -> Option<Arc<AgentName>> {
         match self.below.get(below) {
             Some(Below::Member(_, name) | Below::Lost(_, name)) => Some(name.clone()),
             // Its journal is gone.
@@ -397,7 +321,7 @@ impl Runner {
         }
     }
 
-    fn agent(&self, place: &[u32]) -> Option<&Agent> {
+    pub(crate) fn agent(&self, place: &[u32]) -> Option<&Agent> {
         match place {
             [] => Some(&self.root.agent),
             _ => match self.below.get(place)? {
@@ -407,12 +331,12 @@ impl Runner {
         }
     }
 
-    fn kin(&self, below: &[u32]) -> Option<&child::Child> {
+    pub(crate) fn kin(&self, below: &[u32]) -> Option<&child::Child> {
         let (number, above) = below.split_last()?;
         Some(self.agent(above)?.kin_of(*number)?.child())
     }
 
-    fn member(&mut self, place: &[u32]) -> Option<&mut Member> {
+    pub(crate) fn member(&mut self, place: &[u32]) -> Option<&mut Member> {
         match place {
             [] => Some(&mut self.root),
             _ => match self.below.get_mut(place)? {
@@ -433,11 +357,6 @@ impl Runner {
     }
 }
 
-fn begun(name: &Arc<AgentName>, birth: &Birth) -> Notice {
-    let model = birth.config.models.first().map(|model| model.id.clone()).unwrap_or_default();
-    Notice::AgentBegun { agent: name.clone(), task: birth.task.text.clone(), model }
-}
-
-fn place_of(above: &[u32], number: u32) -> Place {
+pub(crate) fn place_of(above: &[u32], number: u32) -> Place {
     above.iter().copied().chain([number]).collect()
 }

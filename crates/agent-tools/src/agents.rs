@@ -73,8 +73,10 @@ fn spawn_schema() -> Value {
             "description": "true: you continue while it works, and get its outcome from wait_agent or at the end of your turn."
         },
         "workspace": {
-            "type": "string", "enum": ["read_only", "shared"],
-            "description": "`read_only` (default): it changes nothing. `shared`: it may change files as you may; you wait for it."
+            "type": "string", "enum": ["read_only", "shared", "worktree"],
+            "description": "`read_only` (default): it changes nothing. `shared`: it may change files as you may; you wait for it. \
+                            `worktree`: it changes files in a git worktree of its own, made from the last commit, and its outcome names \
+                            the branch."
         },
         "mode": {"type": "string", "enum": ["execute", "delegate", "plan", "break_up", "unify"]},
         "tools": {"type": "array", "items": {"type": "string"}, "description": "Which of your tools it may use. Default: all."},
@@ -103,12 +105,13 @@ impl Tool for AboutAgents {
 
     fn inspect(&self, arguments: &Arguments) -> Result<Inspection, String> {
         let call = AgentCall::read(&self.spec.name, arguments).unwrap_or_else(|| Err(String::from("no such tool")))?;
-        // Only one agent at a time changes the files of a workspace.
+        // Only one agent at a time changes the files of a workspace, and a worktree with its branch is a change of the repository.
         let effect = match call {
-            AgentCall::Spawn(spawn) if spawn.workspace == SharedWorkspace::Shared => Effect::Changes,
-            AgentCall::Spawn(_) | AgentCall::Wait(_) | AgentCall::Send(_) | AgentCall::Stop(_) | AgentCall::List => {
-                Effect::Reads
-            }
+            AgentCall::Spawn(spawn) => match spawn.workspace {
+                SharedWorkspace::Shared | SharedWorkspace::Worktree => Effect::Changes,
+                SharedWorkspace::ReadOnly => Effect::Reads,
+            },
+            AgentCall::Wait(_) | AgentCall::Send(_) | AgentCall::Stop(_) | AgentCall::List => Effect::Reads,
         };
         Ok(Inspection { effect, subject: Subject::None })
     }
@@ -143,6 +146,7 @@ mod tests {
         let effect = |arguments| inspect(SPAWN_TOOL, arguments).map(|found| found.effect);
         assert_eq!(effect(r#"{"name":"a","task":"t"}"#), Ok(Effect::Reads));
         assert_eq!(effect(r#"{"name":"a","task":"t","workspace":"shared"}"#), Ok(Effect::Changes));
+        assert_eq!(effect(r#"{"name":"a","task":"t","workspace":"worktree"}"#), Ok(Effect::Changes));
         assert!(effect(r#"{"name":"a"}"#).unwrap_err().contains("task"));
         assert!(inspect(WAIT_TOOL, r#"{"until":"never"}"#).is_err());
     }

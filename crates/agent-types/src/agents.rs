@@ -138,15 +138,16 @@ impl SpawnArguments {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
         let is_name = (1..=Self::MAX_NAME_BYTES).contains(&self.name.len()) && self.name.chars().all(is_plain);
         let is_shared = self.workspace == SharedWorkspace::Shared;
+        let only_reads = self.workspace == SharedWorkspace::ReadOnly;
         let found = if !is_name {
             "`name` must be 1 to 32 of `a` to `z`, `0` to `9`, `_` and `-`"
         } else if self.task.trim().is_empty() {
             "`task` is blank"
         } else if is_shared && self.background {
-            "an agent that may change files cannot run in the background: leave `background` out"
-        } else if is_shared && !self.mode.may_change() {
+            "an agent that changes your files cannot run in the background: leave `background` out, or say `\"workspace\": \"worktree\"`"
+        } else if !only_reads && !self.mode.may_change() {
             "in this mode an agent changes nothing: leave `workspace` out"
-        } else if !is_shared && !self.verify.is_empty() {
+        } else if only_reads && !self.verify.is_empty() {
             "`verify` runs commands, which an agent that only reads may not: say `\"workspace\": \"shared\"`"
         } else if self.verify.len() > Self::MAX_CHECKS || self.verify.iter().any(|command| command.trim().is_empty()) {
             "`verify` must be at most 8 commands, none of them blank"
@@ -159,7 +160,7 @@ impl SpawnArguments {
     }
 }
 
-/// What a child may do with its parent's files.
+/// Which files a child works with, and what it may do with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SharedWorkspace {
@@ -168,6 +169,8 @@ pub enum SharedWorkspace {
     ReadOnly,
     /// It reads and changes them, as its parent may. Its parent waits for it.
     Shared,
+    /// It reads and changes files of its own: a git worktree of the last commit.
+    Worktree,
 }
 
 /// How an agent works.
@@ -344,6 +347,8 @@ mod tests {
             (r#"{"name":"a","task":"t","workspace":"shared","mode":"plan"}"#, "mode"),
             (r#"{"name":"a","task":"t","verify":["true"]}"#, "verify"),
             (r#"{"name":"a","task":"t","workspace":"shared","verify":[" "]}"#, "verify"),
+            (r#"{"name":"a","task":"t","workspace":"worktree","mode":"unify"}"#, "mode"),
+            (r#"{"name":"a","task":"t","workspace":"elsewhere"}"#, "worktree"),
             (r#"{"name":"a","task":"t","budget":{"cost_usd":-1}}"#, "budget"),
             (r#"{"name":"a","task":"t","budget":{"model_calls":0}}"#, "budget"),
             (r#"{"name":"a","task":"t","sandbox":"off"}"#, "sandbox"),

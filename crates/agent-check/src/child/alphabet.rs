@@ -16,6 +16,7 @@ pub const WAYS: &[(&str, &str)] = &[
     ("rested", "rest done all pass"),
     ("failed, may be repeated", "repeatable the provider gave up"),
     ("lost", "lost torn"),
+    ("cleared", "cleared"),
     ("taken over", "taken-over"),
     ("outcome told", "told"),
 ];

@@ -2,9 +2,9 @@
 
 use crate::notation::{Unreadable, parsed};
 use agent_core::child::lease::{Lease, NoLease, Spent, Unit};
-use agent_core::child::{Assignment, Child, Event, Gate, Outcome, Rest, StopCause, Word};
+use agent_core::child::{Assignment, Child, Event, Gate, Left, Outcome, Rest, StopCause, Word};
 
-/// `restarts=1 run=2`: everything else is as in a new child named `tests`.
+/// `restarts=1 run=2 apart`: everything else is as in a new child named `tests`.
 ///
 /// # Errors
 /// Names the word that is not a number.
@@ -13,8 +13,9 @@ pub fn config(line: &str) -> Result<Assignment, Unreadable> {
     for word in line.split_whitespace() {
         match word.split_once('=') {
             Some(("restarts", value)) => assignment.max_restarts = parsed(value, "a number of restarts")?,
+            None if word == "apart" => assignment.is_apart = true,
             Some(("run", value)) => assignment.run = parsed(value, "a number of a run")?,
-            _ => return Err(Unreadable::new(word, "`restarts=N` or `run=N`")),
+            _ => return Err(Unreadable::new(word, "`restarts=N`, `run=N` or `apart`")),
         }
     }
     Ok(assignment)
@@ -68,6 +69,8 @@ pub fn event(line: &str, child: &Child) -> Result<Event, Unreadable> {
         "repeatable" => rested(Outcome::new(Word::Failed, "").because(rest), gate("")?, true),
         "repeatable-under" => rested(Outcome::new(Word::Failed, ""), gate(rest)?, true),
         "lost" => Event::Lost { run, found: rest.into() },
+        "cleared" if rest.is_empty() => Event::Cleared { run, left: Left::Nothing },
+        "cleared" => Event::Cleared { run, left: Left::Unknown { found: rest.into() } },
         "taken-over" => Event::TakenOver,
         "told" => Event::OutcomeTold,
         _ => return Err(Unreadable::new(line, "something that happens to a child")),

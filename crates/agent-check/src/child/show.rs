@@ -1,6 +1,6 @@
 //! What a child's machine asks for, in few words.
 
-use agent_core::child::{Action, Child};
+use agent_core::child::{Action, Child, Left};
 
 /// An action.
 pub fn action(action: &Action) -> String {
@@ -15,6 +15,7 @@ pub fn action(action: &Action) -> String {
         Action::SendMessage { run, number, text } => format!("send message {number} of run {run}: {text}"),
         Action::StopChild { run } => format!("stop run {run}"),
         Action::InheritChildren { run } => format!("stop what is below run {run}"),
+        Action::ClearWorkspace { run } => format!("clear the workspace of run {run}"),
         Action::HandOver { run } => format!("hand run {run} over"),
     }
 }
@@ -30,6 +31,9 @@ pub fn standing(child: &Child) -> String {
         for said in outcome.reason.iter().chain((!outcome.text.is_empty()).then_some(&outcome.text)) {
             out.push_str(&format!(": {said}"));
         }
+    }
+    if let Some(Left::Unknown { found }) = child.outcome().and_then(|outcome| outcome.left.as_deref()) {
+        out.push_str(&format!(", left: {found}"));
     }
     if let Some(lease) = child.lease() {
         out.push_str(&format!(", {} model calls leased", lease.model_calls.unwrap_or_default()));

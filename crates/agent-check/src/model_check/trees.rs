@@ -14,6 +14,7 @@ use agent_core::agent::Agent;
 use agent_core::budget::Limits;
 use agent_core::lifecycle::LifecycleConfig;
 use agent_core::llm::LlmResponse;
+use agent_core::permission::PermissionMode;
 use agent_core::session;
 use moves::Move;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,6 +25,8 @@ pub(crate) struct Grove {
     pub(crate) name: &'static str,
     /// Whether a person is there; without one, the root ends when it is done.
     pub(crate) is_attended: bool,
+    /// Whether each agent below has a workspace of its own.
+    pub(crate) is_apart: bool,
     pub(crate) left: Left,
     /// The bounds of the smoke run.
     pub(crate) smoke: Left,
@@ -57,6 +60,7 @@ pub(crate) const GROVES: &[Grove] = &[
     Grove {
         name: "two-below",
         is_attended: true,
+        is_apart: false,
         left: Left { agents: 2, rounds: 3, messages: 1, changes: 1, deaths: 0, ..FEW },
         smoke: Left { agents: 2, changes: 1, deaths: 0, ..FEW },
     },
@@ -64,20 +68,31 @@ pub(crate) const GROVES: &[Grove] = &[
     Grove {
         name: "two-below-alone",
         is_attended: false,
+        is_apart: false,
         left: Left { agents: 2, rounds: 3, rounds_below: 2, ..FEW },
         smoke: Left { agents: 2, cancels: 0, ..FEW },
     },
     Grove {
         name: "one-below",
         is_attended: true,
+        is_apart: false,
         left: Left { rounds: 3, rounds_below: 2, deaths: 2, messages: 1, changes: 1, ..FEW },
         smoke: Left { messages: 1, changes: 1, ..FEW },
     },
     Grove {
         name: "one-below-another",
         is_attended: false,
+        is_apart: false,
         left: Left { agents: 2, depth: 2, rounds: 3, rounds_below: 2, ..FEW },
         smoke: Left { agents: 2, depth: 2, cancels: 0, ..FEW },
+    },
+    // In a workspace of its own, which is made and cleared.
+    Grove {
+        name: "one-below-apart",
+        is_attended: false,
+        is_apart: true,
+        left: Left { rounds: 3, rounds_below: 2, deaths: 2, ..FEW },
+        smoke: FEW,
     },
 ];
 
@@ -86,6 +101,7 @@ pub(crate) const GROVES: &[Grove] = &[
 pub(crate) struct Growing {
     pub(super) tree: Tree,
     pub(super) left: Left,
+    pub(super) is_apart: bool,
 }
 
 /// Trees that grow from a root.
@@ -162,12 +178,16 @@ impl Model for Trees<'_> {
             (limits.depth, limits.width, limits.total) = (u32::from(depth), u32::from(agents), u32::from(agents));
         }
         config.limits = Limits { max_model_calls: Some(MOST_CALLS), ..config.limits };
+        // A worktree is a change: here nobody has to be asked about it.
+        if self.grove.is_apart {
+            config.permissions.mode = PermissionMode::Bypass;
+        }
         let bound = LifecycleConfig::headless(Vec::new());
         let mut tree = Tree::stepping(config, (!self.grove.is_attended).then_some(bound), self.steps);
         // Time stands still: nothing here is decided by it.
         tree.down_ms = 0;
         tree.say("go");
-        Growing { tree, left: self.grove.left }
+        Growing { tree, left: self.grove.left, is_apart: self.grove.is_apart }
     }
 
     fn choices(&self, node: &Growing) -> Vec<Move> {
@@ -246,7 +266,15 @@ mod tests {
             }
         }
         // The others are passed within a step, or need a person who takes an agent over, or a run after the first.
-        let stand = [State::Working, State::Asking, State::Stopping, State::Ended, State::Told];
+        let stand = [
+            State::Starting,
+            State::Working,
+            State::Asking,
+            State::Stopping,
+            State::Clearing,
+            State::Ended,
+            State::Told,
+        ];
         assert_eq!(seen, BTreeSet::from(stand));
     }
 }

@@ -27,6 +27,10 @@ pub enum Task {
     Check { at: Place, ticket: Ticket, checks: Vec<lifecycle::Check> },
     /// To clean up after an agent that was given up.
     CleanUp { at: Place, ticket: Ticket },
+    /// To make the workspace of its own for a child.
+    Make { at: Place, number: u32 },
+    /// To look through what a child left in it.
+    Clear { at: Place, number: u32 },
 }
 
 impl Task {
@@ -40,7 +44,9 @@ impl Task {
             | Self::Approve { at, .. }
             | Self::Git { at, .. }
             | Self::Check { at, .. }
-            | Self::CleanUp { at, .. } => at,
+            | Self::CleanUp { at, .. }
+            | Self::Make { at, .. }
+            | Self::Clear { at, .. } => at,
         }
     }
 }

@@ -29,7 +29,9 @@ impl Tree {
             }
             Task::Prepare { ticket, calls, .. } => {
                 let effect = |call: &ToolCall| {
-                    if call.arguments.as_str().contains("shared") { Effect::Changes } else { Effect::Reads }
+                    let arguments = call.arguments.as_str();
+                    let changes = arguments.contains("shared") || arguments.contains("worktree");
+                    if changes { Effect::Changes } else { Effect::Reads }
                 };
                 let facts = calls.iter().map(|call| {
                     let inspection = Inspection { effect: effect(call), subject: Subject::None };
@@ -56,6 +58,16 @@ impl Tree {
                     lifecycle::Event::CheckCompleted { ticket, commitment: check.commitment, report }.into()
                 };
                 checks.into_iter().map(kept).collect()
+            }
+            Task::Make { number, .. } => {
+                self.made(&at, number);
+                self.settle();
+                return;
+            }
+            Task::Clear { number, .. } => {
+                let run = self.agent(&at).kin_of(number).unwrap().child().run();
+                let event = child::Event::Cleared { run, left: child::Left::Nothing };
+                vec![Event::Child { number, event: Box::new(event) }]
             }
             Task::CleanUp { ticket, .. } => vec![lifecycle::Event::CleanupCompleted { ticket }.into()],
         };
@@ -123,7 +135,7 @@ impl Tree {
                 | Task::Tool { at: place, ticket: open, .. }
                 | Task::Approve { at: place, ticket: open, .. }
                 | Task::Git { at: place, ticket: open } => place == at && *open == ticket,
-                Task::Check { .. } | Task::CleanUp { .. } => false,
+                Task::Check { .. } | Task::CleanUp { .. } | Task::Make { .. } | Task::Clear { .. } => false,
             })
         };
         let again = outstanding.into_iter().filter(|action| action.ticket().is_some_and(|ticket| !is_known(ticket)));
@@ -137,7 +149,7 @@ impl Tree {
         self.perform(at, step);
         let begins: Vec<(u32, child::Action)> =
             self.agent(at).kin().filter_map(|kin| Some((kin.child().number(), kin.child().outstanding()?))).collect();
-        for (number, action) in begins {
+        for (number, action) in begins.into_iter().filter(|(number, _)| !self.makes(at, *number)).collect::<Vec<_>>() {
             self.act(at, number, &action);
         }
         self.settle();

@@ -23,8 +23,12 @@ impl Machine for ChildMachine {
     }
 
     fn beginnings() -> Vec<(&'static str, Value, Self)> {
-        let assignment = config("restarts=1").unwrap_or_else(|error| panic!("{error}"));
-        vec![("one restart", written(&assignment), Self(Script::on(assignment, &TABLE)))]
+        let kinds = [("one restart", "restarts=1"), ("one restart, with a workspace of its own", "restarts=1 apart")];
+        let begin = |(name, words)| {
+            let assignment = config(words).unwrap_or_else(|error| panic!("{error}"));
+            (name, written(&assignment), Self(Script::on(assignment, &TABLE)))
+        };
+        kinds.map(begin).into()
     }
 
     fn state(&self) -> State {

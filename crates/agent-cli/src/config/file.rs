@@ -1,6 +1,8 @@
 //! Configuration files: what a user may say in one, and how one is read.
 
-use crate::LEFTOVERS;
+pub(crate) use crate::config::homes::{
+    check_places, config_home, data_home, make_state_home, record_key, state_home, user_config_path,
+};
 use crate::config::options::Sandbox;
 use crate::config::places::Places;
 use crate::config::providers::{Alias, ProviderChoice, ProviderEntry};
@@ -10,18 +12,16 @@ use crate::model::effort::Wish;
 use agent_core::budget::Limits;
 use agent_core::permission::{PermissionMode, Rule};
 use agent_hooks::SettingsFile;
-use agent_runner::journal::{check_own, check_own_target, read_regular};
+use agent_runner::journal::read_regular;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
 use std::io::{self, Read};
 use std::num::NonZeroU32;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// What a user may configure.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct UserConfig {
     pub(crate) provider: Option<ProviderChoice>,
@@ -107,7 +107,7 @@ pub(crate) enum EditMode {
 }
 
 /// How long an answer of a provider is waited for.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct TimeoutsConfig {
     pub(crate) first_byte: Option<Wait>,
@@ -127,7 +127,7 @@ impl TryFrom<String> for Wait {
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LimitsConfig {
     pub(crate) max_turns: Option<u64>,
@@ -169,7 +169,7 @@ impl LimitsConfig {
 }
 
 /// How the agent's commits are made.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CommitsConfig {
     /// `Name <address>`; else the identity that git is configured with.
@@ -223,7 +223,7 @@ impl TryFrom<String> for Trailer {
 }
 
 /// Money in a configuration file: `5`, `0.5` or `"0.50"`.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Amount {
     Whole(u64),
@@ -242,7 +242,7 @@ impl Amount {
 }
 
 /// A formatter: for which files, and how it is called.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FormatterEntry {
     pub(crate) extensions: Vec<String>,
@@ -276,7 +276,7 @@ const fn default_formatter_timeout_ms() -> u64 {
 }
 
 /// A hook: when it runs, on what, and what.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HookEntry {
     pub(crate) event: String,
@@ -306,7 +306,7 @@ pub(crate) enum OnFailureWord {
 }
 
 /// What is known about a model.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ModelEntry {
     pub(crate) max_output_tokens: Option<NonZeroU32>,
@@ -334,11 +334,6 @@ impl ModelEntry {
             cache_write_nano_usd: self.cache_write_usd.as_ref().map_or(Ok(input_nano_usd), nano)?,
         }))
     }
-}
-
-/// Where the user's configuration is.
-pub(crate) fn user_config_path() -> Option<PathBuf> {
-    config_home().map(|home| home.join("config.toml"))
 }
 
 /// Reads a configuration file. One that is not there is empty.
@@ -375,72 +370,6 @@ pub(crate) fn read_capped(path: &Path) -> io::Result<Option<String>> {
     file.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(Some(text))
 }
-
-/// `$AGENT_CONFIG_HOME`, else `~/.config/agent`.
-pub(crate) fn config_home() -> Option<PathBuf> {
-    from_environment("AGENT_CONFIG_HOME", CONFIG_BELOW_HOME)
-}
-
-/// `$AGENT_STATE_HOME`, else `~/.local/state/agent`.
-pub(crate) fn state_home() -> Option<PathBuf> {
-    from_environment("AGENT_STATE_HOME", STATE_BELOW_HOME)
-}
-
-/// Makes the place of the state, which is the user's alone. It has to be there before anything runs in a sandbox: what is not there cannot
-/// be hidden, and a command that runs already would see the keys and journals that come later. A session that is kept nowhere has a key,
-/// too.
-///
-/// # Errors
-/// It cannot be made.
-pub(crate) fn make_state_home() -> io::Result<()> {
-    state_home().map_or(Ok(()), |home| DirBuilder::new().recursive(true).mode(0o700).create(home))
-}
-
-/// The key by which the agent knows its own records of turns: commands neither read nor write there.
-pub(crate) fn record_key() -> Option<PathBuf> {
-    state_home().map(|home| home.join("records.key"))
-}
-
-/// Fails where the environment says a place that would be another one in every directory: what is kept there would not be found again, and
-/// what is forbidden there would not hold.
-pub(crate) fn check_places() -> Result<(), Failure> {
-    let homes = [("AGENT_CONFIG_HOME", CONFIG_BELOW_HOME), ("AGENT_STATE_HOME", STATE_BELOW_HOME)];
-    for (variable, below_home) in homes {
-        if let Some(place) = place(variable, below_home).filter(|place| !place.is_absolute()) {
-            let name = if set(variable).is_some() { variable } else { "HOME" };
-            let place = place.display();
-            return Err(Failure::config(format!("cannot use {place}: {name} must be an absolute path")));
-        }
-    }
-    check_whose()
-}
-
-/// Fails where the state or the configuration is somebody else's, or could be changed by others: they would decide what is trusted, allowed
-/// and gone on with. A configuration may be a link, as those are who keep theirs elsewhere; the state is the program's alone.
-fn check_whose() -> Result<(), Failure> {
-    if let Some(home) = state_home() {
-        let kept = ["sessions", "trust", "mcp", "audit", "hooks", "history", LEFTOVERS].map(|name| home.join(name));
-        let own = std::iter::once(&home).chain(&kept).try_for_each(|place| check_own(place));
-        own.map_err(|error| Failure::config(format!("{error}; or set AGENT_STATE_HOME to another directory")))?;
-    }
-    let config = [config_home(), user_config_path(), config_home().map(|home| home.join("mcp.json"))];
-    config.iter().flatten().try_for_each(|place| check_own_target(place).map(drop)).map_err(Failure::config)
-}
-
-fn from_environment(variable: &str, below_home: &str) -> Option<PathBuf> {
-    place(variable, below_home).filter(|place| place.is_absolute())
-}
-
-fn place(variable: &str, below_home: &str) -> Option<PathBuf> {
-    set(variable).or_else(|| std::env::home_dir().map(|home| home.join(below_home)))
-}
-
-fn set(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-const CONFIG_BELOW_HOME: &str = ".config/agent";
-const STATE_BELOW_HOME: &str = ".local/state/agent";
 
 const MAX_BYTES: u64 = 1024 * 1024;
 

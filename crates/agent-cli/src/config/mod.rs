@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod beneath;
 pub(crate) mod entries;
 pub(crate) mod file;
+pub(crate) mod homes;
 pub(crate) mod kept_rules;
 pub(crate) mod kept_server;
 pub(crate) mod options;

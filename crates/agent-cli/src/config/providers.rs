@@ -66,7 +66,7 @@ impl<'de> Deserialize<'de> for ProviderChoice {
 }
 
 /// A provider of the user's own.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProviderEntry {
     pub(crate) protocol: ProviderName,

@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Everything resolved but the provider's answers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) directory: PathBuf,
     /// As the flag says; what follows from the model and from the configuration is seen when one is asked.
@@ -155,6 +155,25 @@ impl Settings {
             directory,
             user,
         })
+    }
+}
+
+impl Settings {
+    /// The same for an agent in a worktree of the same repository: with its own walls, and commits on a branch that is its own.
+    pub(crate) fn in_worktree(&self, directory: PathBuf) -> Result<Self, Failure> {
+        let protection = Protection::find(&directory, &self.programs);
+        let git_settings = git_settings(&directory, &self.programs, &protection.folders());
+        let protected = protection.repositories().into_iter().chain(git_settings.files.iter().cloned()).collect();
+        let linked = protection.linked();
+        let tree = |directory: &Path| agent_git::working_tree(directory).unwrap_or_else(|| directory.to_path_buf());
+        let (from, to) = (tree(&self.directory), tree(&directory));
+        let place = Place { directory: &directory, git: git_settings.clone(), protection };
+        let sandbox = match &self.sandbox {
+            Some(sandbox) => Some(sandbox::in_worktree(sandbox, &self.user, (&from, &to), place)?),
+            None => None,
+        };
+        let above = self.above.also_in(&from, &to);
+        Ok(Self { directory, git_settings, protected, linked, sandbox, above, auto_commit: true, ..self.clone() })
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// What is to be done with the model calls. A job asks for its provider once an attempt: all of them share one tape.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum Tape {
     /// They are made.
     #[default]

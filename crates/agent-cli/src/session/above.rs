@@ -16,6 +16,15 @@ impl Above {
         self.0.push((folder.to_path_buf(), Permissions { deny, ..Permissions::default() }));
     }
 
+    /// The same in a copy of one tree of directories elsewhere, besides.
+    pub(crate) fn also_in(&self, from: &Path, to: &Path) -> Self {
+        let there = |(folder, permissions): &(PathBuf, Permissions)| {
+            let below = folder.strip_prefix(from).ok()?;
+            Some((to.join(below), permissions.clone()))
+        };
+        Self(self.0.iter().cloned().chain(self.0.iter().filter_map(there)).collect())
+    }
+
     /// Why the model must not read a file, if one of the folders says so.
     pub(crate) fn keep_from_model(&self, path: &Path) -> Option<String> {
         self.0.iter().filter(|(folder, _)| path.starts_with(folder)).find_map(|(folder, permissions)| {

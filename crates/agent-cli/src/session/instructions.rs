@@ -118,6 +118,24 @@ fn branch(root: &Path) -> Option<String> {
     (!name.is_empty() && name.chars().count() <= LONGEST_BRANCH && name.chars().all(is_name)).then(|| name.to_owned())
 }
 
+/// The prompt of an agent that works in a copy of the directory elsewhere, on another branch.
+pub(crate) fn moved(prompt: &str, from: &Path, to: &Path) -> String {
+    let moved = prompt.replacen(&built_in(from), &built_in(to), 1);
+    match block(&moved) {
+        Some(old) => moved.replacen(old, &environment_like(old, to), 1),
+        None => moved,
+    }
+}
+
+/// The surroundings with another directory and its branch.
+fn environment_like(block: &str, directory: &Path) -> String {
+    let fresh = environment(directory, SystemTime::now());
+    let is_place = |line: &&str| line.starts_with("- Directory: ") || line.starts_with("- Git branch: ");
+    let mut text: String = block.split_inclusive('\n').filter(|line| !is_place(line)).collect();
+    fresh.split_inclusive('\n').filter(is_place).for_each(|line| text.push_str(line));
+    text
+}
+
 /// A prompt with the surroundings of an earlier one, where both have some.
 pub(crate) fn with_environment_of(old: &str, new: &str) -> String {
     match (block(old), block(new)) {

@@ -16,3 +16,4 @@ mod parts;
 pub(crate) mod pictured;
 pub(crate) mod project_instructions;
 pub(crate) mod setup;
+mod worktrees;

@@ -1,18 +1,18 @@
 //! What a session is put together from besides its tools: what they work in, hooks, formatters.
 
-use crate::config::file::{Author, config_home, record_key, state_home};
+use crate::config::file::{Author, config_home, data_home, record_key, state_home};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
 use crate::model::keys;
 use crate::model::secrets;
-use crate::walls::protected::own_places;
+use crate::walls::protected::{own_places, real_place};
 use crate::walls::sandbox;
 use agent_exec::Processes;
 use agent_git::{HooksConfig, Identity};
 use agent_hooks::{Formatters, Runs, UserHooks};
 use agent_runner::journal::SessionPictures;
 use agent_tools::Workspace;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What the tools work in, and what of it they do not touch.
@@ -20,7 +20,7 @@ pub(super) fn workspace(settings: &Settings, keeper: Arc<SessionPictures>) -> Re
     let workspace = Workspace::open(&settings.directory).map_err(Failure::input)?;
     // Where these lie in the workspace (a home directory, say) or are led there, no tool writes them. The state holds the key of the
     // records.
-    let own = [config_home(), state_home()].into_iter().flatten();
+    let own = [config_home(), state_home()].into_iter().flatten().chain(worktrees_of_others(&settings.directory));
     Ok(Arc::new(
         workspace
             .knowing(secrets::redactor())
@@ -32,6 +32,11 @@ pub(super) fn workspace(settings: &Settings, keeper: Arc<SessionPictures>) -> Re
             .protecting_linked(&settings.linked)
             .protecting_hooks(&settings.git_settings.hooks),
     ))
+}
+
+/// Where the worktrees of agents are, unless the agent works in one of them.
+fn worktrees_of_others(directory: &Path) -> Option<PathBuf> {
+    data_home().filter(|home| !directory.starts_with(real_place(home)))
 }
 
 /// What is to run in a sandbox by the user's own word is not left out.
@@ -70,7 +75,12 @@ pub(super) fn hooks_config(settings: &Settings) -> HooksConfig {
 /// What is not restored or formatted besides protected names.
 fn protected_of(settings: &Settings) -> Vec<PathBuf> {
     let named = settings.protected.iter().chain(&settings.linked).cloned();
-    own_places().into_iter().chain(settings.git_settings.kept().cloned()).chain(named).collect()
+    own_places()
+        .into_iter()
+        .chain(worktrees_of_others(&settings.directory))
+        .chain(settings.git_settings.kept().cloned())
+        .chain(named)
+        .collect()
 }
 
 /// What formats files, in a sandbox of its own where commands run in one.

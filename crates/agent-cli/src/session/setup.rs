@@ -6,7 +6,7 @@ use crate::config::options::Options;
 use crate::config::rule_patterns;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
-use crate::hooks::{self, ChildHooks, Hooks};
+use crate::hooks::{self, Hooks};
 use crate::mcp::session::{Awaiting, Mcp};
 use crate::model::effort::Reach;
 use crate::model::provider::Chosen;
@@ -23,6 +23,7 @@ use crate::session::limits::{self, Raise};
 use crate::session::own;
 use crate::session::parts::{formatters, hooks_config, users_hooks, workspace};
 use crate::session::pictured::Attaching;
+use crate::session::worktrees::Ground;
 use crate::skills::{ForModel, Skill, activate_skill, catalogue};
 use crate::walls::own_git::OwnGit;
 use crate::walls::own_programs;
@@ -339,8 +340,8 @@ fn make(
     for unknown in hooks::unknown_names(&settings.hooks, &tool_names) {
         say(&format!("agent: {unknown}, which is not a tool; the tools are {}", tool_names.join(", ")));
     }
-    let hooks_below = ChildHooks { users: users.clone(), repository: repository.clone() };
-    let shared = Shared::of(settings, &skills, &chosen, &workspace, &processes, approver.clone(), hooks_below);
+    let root = Ground::of_session(settings, &workspace, &processes, &users, &repository);
+    let shared = Shared::of(settings, &skills, &chosen, approver.clone(), root);
     let provider: Arc<dyn LlmProvider> = match &mcp {
         Some(mcp) => Arc::new(Awaiting::new(chosen.provider, mcp.servers.clone())),
         None => chosen.provider,

@@ -21,6 +21,13 @@ impl OwnGit {
         Self { processes, directories: agent_git::git_directories(directory), fenced: OnceLock::new() }
     }
 
+    /// The same, which also writes in other directories that are there.
+    pub(crate) fn beyond(directory: &Path, processes: Processes, also: PathBuf) -> Self {
+        let mut git = Self::new(directory, processes);
+        git.directories.push(also);
+        git
+    }
+
     /// Where this machine has no Landlock, git runs as the user does, and what it would write is looked at before (see `agent_git`).
     fn fenced(&self) -> &Processes {
         self.fenced.get_or_init(|| match Fence::around(self.directories.iter().cloned()) {

@@ -1,7 +1,7 @@
 //! This program's own directories, where they lie in what commands may write. The next session obeys what they say.
 
 use super::protected::{GitSettings, links_to, own_places, real_place};
-use crate::config::file::{config_home, state_home};
+use crate::config::file::{config_home, data_home, state_home};
 use crate::failure::Failure;
 use crate::screen::terminal::shown_path;
 use agent_exec::{Access, Mechanism, MountTable, Policy, Sandbox, leads_into};
@@ -41,7 +41,7 @@ impl Open {
 pub(super) fn protected(workspace: &Path, writable: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let open = Open::of(writable.iter().map(PathBuf::as_path).chain([workspace]));
     let mut protected = Vec::new();
-    for home in [config_home(), state_home()].into_iter().flatten() {
+    for home in [config_home(), state_home(), data_home()].into_iter().flatten() {
         let real = real_place(&home);
         if !open.is_reached_by(&home) || real == workspace {
             continue;

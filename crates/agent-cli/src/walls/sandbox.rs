@@ -72,6 +72,28 @@ pub(crate) fn for_session(
     }
 }
 
+/// The same sandbox for a worktree: what is hidden in the tree that it was made of is hidden there, too.
+pub(crate) fn in_worktree(
+    sandbox: &Sandbox,
+    user: &UserConfig,
+    (from, to): (&Path, &Path),
+    place: Place<'_>,
+) -> Result<Sandbox, Failure> {
+    let old = sandbox.policy();
+    let writable = writable(user)?;
+    let own = own_within::protected(place.directory, &writable)?;
+    let there = |path: &PathBuf| path.strip_prefix(from).ok().map(|below| to.join(below));
+    let also = old.hidden.iter().filter_map(there).filter(|path| path.symlink_metadata().is_ok());
+    let asked: Vec<PathBuf> = also.collect();
+    let paths = old.hidden.iter().cloned().chain(asked.iter().cloned()).collect();
+    let hidden = Hidden { paths, asked: asked.clone(), readable: old.readable.clone() };
+    let policy = policy(old.access, &place, own, writable, hidden);
+    let made = Sandbox::new(policy, helper(), &Environment::inherited())
+        .map_err(|why| Failure::config(format!("cannot enforce the sandbox of the worktree: {why}")))?;
+    check_hidden(&made, &asked)?;
+    Ok(made.watched_by(Arc::new(place.protection.later(&place.git))))
+}
+
 /// What to do where no sandbox can be had. A script has nobody to whom it could be said, so it has to say by itself that it wants none.
 fn without(why: &Unavailable, insists: bool, seat: Seat) -> Result<(), Failure> {
     let is_attended = seat == Seat::Interactive && stdin().is_terminal();

@@ -257,3 +257,38 @@ fn a_branch_counts_the_agents_of_the_original_as_lost() {
     ended.assert_code(0);
     assert!(read(&model.last_body()).contains("has ended: lost"), "{ended:#?}");
 }
+
+#[test]
+fn outcomes_of_agents_at_every_depth_are_found_by_searching() {
+    let scratch = Scratch::repository();
+    scratch.configure("[agents]\ndepth = 2\n");
+    let model = model(|who, round, _| match (who, round) {
+        ("", 0) => spawn("upper", &json!({"budget": {"agents": 1}})),
+        ("upper", 0) => spawn("lower", &json!({})),
+        ("lower", _) => Step::text("The walrus is below."),
+        ("upper", _) => Step::text("Nothing of that kind, but a heron."),
+        _ => Step::text("The end."),
+    });
+    run(&scratch, &model, &["--session-id", "one"]).assert_code(0);
+    let found = scratch.ended(&["sessions", "search", "--json", "walrus"]);
+    let found: Value = serde_json::from_str(&found.assert_code(0).out).unwrap();
+    let hits: Vec<(&str, &str, &str)> = found["hits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| {
+            let field = |name: &str| hit[name].as_str().unwrap();
+            (field("session_id"), field("who"), field("line"))
+        })
+        .collect();
+    assert_eq!(hits, [("one.1.1", "outcome", "The walrus is below.")], "{found}");
+    let shown = scratch.ended(&["sessions", "search", "heron"]);
+    shown.assert_code(0);
+    assert!(shown.out.starts_with("one.1 ") && shown.out.contains("outcome: Nothing of that kind"), "{shown:#?}");
+    scratch.ended(&["sessions", "show", "one.1.1"]).assert_code(0);
+    // A torn journal below is said, and the rest is searched.
+    let journal = scratch.journals().into_iter().find(|path| path.ends_with("one.d/1.jsonl")).unwrap();
+    std::fs::write(&journal, "torn").unwrap();
+    let ended = scratch.ended(&["sessions", "search", "heron"]);
+    ended.assert_code(0).assert_says("not searched in one.1");
+}

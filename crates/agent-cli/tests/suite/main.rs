@@ -5,6 +5,7 @@
 mod acp;
 mod acp_hostile;
 mod agents;
+mod agents_apart;
 mod agents_reached;
 mod bad_input;
 mod changed_arguments;

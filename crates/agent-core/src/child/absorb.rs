@@ -36,6 +36,11 @@ impl Child {
             Event::StopRequested { by } if self.outcome.is_none() => self.stop = self.stop.or(Some(by)),
             Event::StopRequested { .. } => {}
             Event::Rested { rest, gate, .. } => self.rest(trigger, rest, gate),
+            Event::Cleared { left, .. } => {
+                if let Some(outcome) = &mut self.outcome {
+                    outcome.left = left.for_outcome();
+                }
+            }
             Event::Lost { found, .. } => self.lost = Some(found),
             Event::TakenOver => {
                 self.spent = self.spent.plus(&Spent::whole(&self.lease, &Spent::default()));
@@ -85,14 +90,17 @@ impl Child {
             | Trigger::Assigned
             | Trigger::Begun
             | Trigger::BeginFailed
+            | Trigger::BeginFailedApart
             | Trigger::MessageSent
             | Trigger::MessageTaken
             | Trigger::Asked
             | Trigger::WentOn
             | Trigger::StopRequested
             | Trigger::Rested
+            | Trigger::RestedApart
             | Trigger::RestedRestarting
             | Trigger::Lost
+            | Trigger::Cleared
             | Trigger::TakenOver
             | Trigger::OutcomeTold => {
                 self.lease = lease.unwrap_or_default();

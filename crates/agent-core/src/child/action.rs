@@ -39,6 +39,12 @@ pub enum Action {
         /// The run.
         run: u32,
     },
+    /// Look through the child's own workspace when nothing of the child runs any more, and remove it if nothing was changed there. Answer:
+    /// `Cleared`.
+    ClearWorkspace {
+        /// The run.
+        run: u32,
+    },
     /// Let the child continue as an agent of its own.
     HandOver {
         /// The run.

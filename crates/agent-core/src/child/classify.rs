@@ -14,6 +14,7 @@ impl Child {
         match event {
             Event::Assigned { .. } => Ok(Trigger::Assigned),
             Event::Begun { .. } => Ok(Trigger::Begun),
+            Event::BeginFailed { .. } if self.is_apart => Ok(Trigger::BeginFailedApart),
             Event::BeginFailed { .. } => Ok(Trigger::BeginFailed),
             Event::MessageSent { text } if text.trim().is_empty() => Err(Objection::Blank.into()),
             Event::MessageSent { .. } if self.waiting.len() >= MAX_WAITING => Err(Objection::TooMany.into()),
@@ -27,8 +28,10 @@ impl Child {
             Event::WentOn { .. } => Ok(Trigger::WentOn),
             Event::StopRequested { .. } => Ok(Trigger::StopRequested),
             Event::Rested { rest, gate, .. } if self.may_restart(rest, gate) => Ok(Trigger::RestedRestarting),
+            Event::Rested { .. } if self.is_apart => Ok(Trigger::RestedApart),
             Event::Rested { .. } => Ok(Trigger::Rested),
             Event::Lost { .. } => Ok(Trigger::Lost),
+            Event::Cleared { .. } => Ok(Trigger::Cleared),
             Event::TakenOver => Ok(Trigger::TakenOver),
             Event::OutcomeTold => Ok(Trigger::OutcomeTold),
         }
@@ -51,14 +54,17 @@ impl Child {
             | Trigger::Assigned
             | Trigger::Begun
             | Trigger::BeginFailed
+            | Trigger::BeginFailedApart
             | Trigger::MessageSent
             | Trigger::MessageTaken
             | Trigger::Asked
             | Trigger::WentOn
             | Trigger::StopRequested
             | Trigger::Rested
+            | Trigger::RestedApart
             | Trigger::RestedRestarting
             | Trigger::Lost
+            | Trigger::Cleared
             | Trigger::TakenOver
             | Trigger::OutcomeTold => false,
         }

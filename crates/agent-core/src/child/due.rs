@@ -95,7 +95,7 @@ fn down(child: &Child, present: &Present<'_>) -> Option<Due> {
     let order = match child.state {
         State::Stopping if !is_over => Order::Stop,
         State::Detached => Order::TakeOver,
-        State::Ended | State::Told if is_over => Order::Dismiss,
+        State::Clearing | State::Ended | State::Told if is_over => Order::Dismiss,
         State::Working | State::Asking if !is_over => {
             let ahead = present.messages.checked_sub(child.taken)?;
             let text = child.waiting.get(usize::try_from(ahead).ok()?)?.clone();
@@ -107,6 +107,7 @@ fn down(child: &Child, present: &Present<'_>) -> Option<Due> {
         | State::Working
         | State::Asking
         | State::Stopping
+        | State::Clearing
         | State::Ended
         | State::Told => return None,
     };
@@ -119,7 +120,7 @@ fn parent(event: Event) -> Option<Due> {
 
 fn up(child: &Child, present: &Present<'_>, gate: &Gate) -> Option<Due> {
     let run = child.run;
-    if !child.is_living() {
+    if child.has_rested() {
         return None;
     }
     if child.begun != run {
@@ -146,7 +147,7 @@ fn up(child: &Child, present: &Present<'_>, gate: &Gate) -> Option<Due> {
 /// A child whose journal cannot be read: what is below it is stopped first, and then it has an outcome.
 fn lost(child: &Child, found: &str, below: Option<&Spent>, gate: &Gate) -> Option<Due> {
     let run = child.run;
-    if !child.is_living() {
+    if child.has_rested() {
         return None;
     }
     if child.lost.is_none() {

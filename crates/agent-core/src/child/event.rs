@@ -1,7 +1,7 @@
 //! What can happen to a child, as its parent sees it.
 
 use super::lease::{Lease, NoLease};
-use super::outcome::Rest;
+use super::outcome::{Left, Rest};
 use alloc::string::String;
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,13 @@ pub enum Event {
         /// What was found.
         found: String,
     },
+    /// What is left of the child's own workspace.
+    Cleared {
+        /// The run.
+        run: u32,
+        /// What is left.
+        left: Left,
+    },
     /// A person took the child over.
     TakenOver,
     /// The outcome stands in the parent's conversation.
@@ -94,6 +101,7 @@ impl Event {
             Self::StopRequested { .. } => "StopRequested",
             Self::Rested { .. } => "Rested",
             Self::Lost { .. } => "Lost",
+            Self::Cleared { .. } => "Cleared",
             Self::TakenOver => "TakenOver",
             Self::OutcomeTold => "OutcomeTold",
         }
@@ -109,7 +117,8 @@ impl Event {
             | Self::Asked { run, .. }
             | Self::WentOn { run }
             | Self::Rested { run, .. }
-            | Self::Lost { run, .. } => Some(*run),
+            | Self::Lost { run, .. }
+            | Self::Cleared { run, .. } => Some(*run),
             Self::Assigned { .. }
             | Self::MessageSent { .. }
             | Self::StopRequested { .. }

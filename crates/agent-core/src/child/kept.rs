@@ -24,8 +24,8 @@ impl<'de> Deserialize<'de> for Child {
 
 impl Child {
     fn contradiction(&self) -> Option<&'static str> {
-        let has_outcome = matches!(self.state, State::Ended | State::Told);
-        let may_be_stopped = matches!(self.state, State::Stopping | State::Ended | State::Told);
+        let has_outcome = matches!(self.state, State::Clearing | State::Ended | State::Told);
+        let may_be_stopped = matches!(self.state, State::Stopping | State::Clearing | State::Ended | State::Told);
         let faults = [
             (self.state == State::Wanted, "at rest"),
             (self.gate.is_some(), "with a decision left open"),
@@ -34,6 +34,7 @@ impl Child {
             (self.stop.is_some() && !may_be_stopped, "with a stop"),
             (self.question.is_some() && !matches!(self.state, State::Asking), "with a question"),
             (!self.waiting.is_empty() && !self.is_living(), "with messages"),
+            (self.state == State::Clearing && !self.is_apart, "without a workspace of its own"),
             (self.run == 0, "in no run"),
             (self.restarts > self.max_restarts, "with more restarts than it may have"),
         ];

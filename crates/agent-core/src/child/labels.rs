@@ -20,6 +20,8 @@ labels! {
         Asking,
         /// A stop was asked for: the end of the child, and of all below it, is awaited.
         Stopping,
+        /// The run has an outcome, and what is in the child's own workspace is looked through.
+        Clearing,
         /// The run has an outcome that the parent's model does not know.
         Ended,
         /// The parent's model knows the outcome.
@@ -48,6 +50,8 @@ labels! {
         Begun,
         /// The child could not be begun.
         BeginFailed,
+        /// The child could not be begun, and something of its own workspace may be there.
+        BeginFailedApart,
         /// The parent sent a message.
         MessageSent,
         /// The child took a message.
@@ -60,10 +64,14 @@ labels! {
         StopRequested,
         /// The run has an outcome.
         Rested,
+        /// The run has an outcome, and the child a workspace of its own.
+        RestedApart,
         /// The run failed, and another one may be tried.
         RestedRestarting,
         /// The child's journal cannot be read.
         Lost,
+        /// What is left of the child's own workspace is known.
+        Cleared,
         /// A person took the child over.
         TakenOver,
         /// The outcome stands in the parent's conversation.
@@ -86,6 +94,8 @@ labels! {
         StopChild,
         /// Stop the children of a child that is lost.
         InheritChildren,
+        /// Look through the child's own workspace, and remove it if nothing was changed there.
+        ClearWorkspace,
         /// Let the child continue on its own.
         HandOver,
     }

@@ -50,7 +50,7 @@ pub mod table;
 pub use action::Action;
 pub use due::{ChildView, Due, Order, Present, due};
 pub use event::{Event, Gate, StopCause};
-pub use outcome::{Counts, MAX_TEXT_BYTES, Outcome, Rest, Verified, Word};
+pub use outcome::{Counts, Left, MAX_TEXT_BYTES, Outcome, Rest, Verified, Word};
 pub use step::{MAX_WAITING, Objection, Reason, Rejected, Step, Trace, Transition};
 pub use table::{ActionKind, ChildTable, ProvedTable, State, Trigger};
 
@@ -75,13 +75,16 @@ pub struct Assignment {
     pub run: u32,
     /// How often a run that the system failed is tried again.
     pub max_restarts: u32,
+    /// Whether it has a workspace of its own, which is looked through when it has ended.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub is_apart: bool,
 }
 
 impl Assignment {
     /// The first run of a new child, which is not restarted.
     #[must_use]
     pub fn new(number: u32, name: impl Into<String>, task: impl Into<String>) -> Self {
-        Self { number, name: name.into(), task: task.into(), run: 1, max_restarts: 0 }
+        Self { number, name: name.into(), task: task.into(), run: 1, max_restarts: 0, is_apart: false }
     }
 }
 
@@ -102,6 +105,9 @@ pub struct Child {
     begun: u32,
     restarts: u32,
     max_restarts: u32,
+    /// Whether it has a workspace of its own.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    is_apart: bool,
     /// What stands in the way, from the event to the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gate: Option<Gate>,
@@ -138,7 +144,7 @@ impl Child {
     }
 
     fn on(assignment: Assignment, table: ProvedTable) -> Self {
-        let Assignment { number, name, task, run, max_restarts } = assignment;
+        let Assignment { number, name, task, run, max_restarts, is_apart } = assignment;
         Self {
             table,
             format_version: FormatVersion,
@@ -151,6 +157,7 @@ impl Child {
             begun: 0,
             restarts: 0,
             max_restarts,
+            is_apart,
             gate: None,
             lease: Lease::default(),
             spent: Spent::default(),
@@ -209,10 +216,22 @@ impl Child {
         self.begun == self.run
     }
 
-    /// Whether its parent has to wait for it: it may begin, works, asks or stops.
+    /// Whether its parent has to wait for it: it may begin, works, asks, stops, or what it leaves is looked through.
     #[must_use]
     pub const fn is_living(&self) -> bool {
-        matches!(self.state, State::Starting | State::Working | State::Asking | State::Stopping)
+        matches!(self.state, State::Starting | State::Working | State::Asking | State::Stopping | State::Clearing)
+    }
+
+    /// Whether nothing is expected of the child itself any more: its last run has an outcome, or it answers to its parent no more.
+    #[must_use]
+    pub const fn has_rested(&self) -> bool {
+        self.outcome.is_some() || !self.is_living()
+    }
+
+    /// Whether it has a workspace of its own.
+    #[must_use]
+    pub const fn is_apart(&self) -> bool {
+        self.is_apart
     }
 
     /// The lease that is out: what its parent must not spend. Nothing when the child has an outcome or answers to its parent no more.

@@ -1,6 +1,7 @@
 //! What became of one run of a child.
 
 use super::lease::Spent;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -24,9 +25,12 @@ pub struct Outcome {
     /// How many of its commitments were checked and kept, of how many. Nothing where it has none: then nothing is verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
-    /// The files that it changed in its parent's workspace.
+    /// The files that it changed in the workspace that it worked in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// What is left of the workspace that it had for itself, if anything is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Box<Left>>,
     /// How many of its calls, and of those below it, were denied because no one could be asked.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unasked_denials: u32,
@@ -35,6 +39,41 @@ pub struct Outcome {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 const fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+/// What is left of a child's own workspace after its last run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Left {
+    /// Nothing: nothing was changed there, or it was never made.
+    Nothing,
+    /// Changes, which nobody removes.
+    Changes {
+        /// The directory.
+        path: String,
+        /// The branch that is for it.
+        branch: String,
+        /// How many commits were made there.
+        commits: u32,
+        /// Whether there are changes that are in no commit.
+        has_uncommitted: bool,
+    },
+    /// It is not known: the workspace is gone, or cannot be looked through.
+    Unknown {
+        /// What was found, and where.
+        found: String,
+    },
+}
+
+impl Left {
+    /// The same for an outcome, which says nothing of nothing.
+    #[must_use]
+    pub fn for_outcome(self) -> Option<Box<Self>> {
+        match self {
+            Self::Nothing => None,
+            Self::Changes { .. } | Self::Unknown { .. } => Some(Box::new(self)),
+        }
+    }
 }
 
 /// How many commitments were kept.
@@ -61,7 +100,15 @@ impl Outcome {
     /// An outcome of so much text. What is too long is cut within a character's bounds, and says so.
     #[must_use]
     pub fn new(word: Word, text: &str) -> Self {
-        Self { word, text: cut(text), reason: None, verified: None, changed: Vec::new(), unasked_denials: 0 }
+        Self {
+            word,
+            text: cut(text),
+            reason: None,
+            verified: None,
+            changed: Vec::new(),
+            left: None,
+            unasked_denials: 0,
+        }
     }
 
     /// The same with the reason.

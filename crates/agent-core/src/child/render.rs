@@ -16,6 +16,7 @@ impl Child {
             }
             ActionKind::StopChild => Action::StopChild { run },
             ActionKind::InheritChildren => Action::InheritChildren { run },
+            ActionKind::ClearWorkspace => Action::ClearWorkspace { run },
             ActionKind::HandOver => Action::HandOver { run },
         })
     }
@@ -29,6 +30,7 @@ impl Child {
             State::Stopping if self.lost.is_some() => self.action(ActionKind::InheritChildren),
             State::Stopping if self.begun != self.run => self.action(ActionKind::WithdrawBegin),
             State::Stopping => self.action(ActionKind::StopChild),
+            State::Clearing => self.action(ActionKind::ClearWorkspace),
             State::Detached => self.action(ActionKind::HandOver),
             State::Working | State::Asking => {
                 let text = self.waiting.front()?.clone();

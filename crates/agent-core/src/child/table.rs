@@ -37,16 +37,18 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Wanted + AutoNoLease => Ended    [];
     Wanted + AutoClear   => Starting [BeginChild];
 
-    Starting + Begun         => Working  [];
-    Starting + BeginFailed   => Ended    [];
-    Starting + StopRequested => Stopping [WithdrawBegin];
-    Starting + Lost          => Stopping [InheritChildren];
+    Starting + Begun            => Working  [];
+    Starting + BeginFailed      => Ended    [];
+    Starting + BeginFailedApart => Clearing [ClearWorkspace];
+    Starting + StopRequested    => Stopping [WithdrawBegin];
+    Starting + Lost             => Stopping [InheritChildren];
 
     Working + MessageSent      => Working  [SendMessage];
     Working + MessageTaken     => Working  [];
     Working + Asked            => Asking   [];
     Working + StopRequested    => Stopping [StopChild];
     Working + Rested           => Ended    [];
+    Working + RestedApart      => Clearing [ClearWorkspace];
     Working + RestedRestarting => Wanted   [];
     Working + Lost             => Stopping [InheritChildren];
     Working + TakenOver        => Detached [HandOver];
@@ -56,17 +58,23 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Asking + WentOn           => Working  [];
     Asking + StopRequested    => Stopping [StopChild];
     Asking + Rested           => Ended    [];
+    Asking + RestedApart      => Clearing [ClearWorkspace];
     Asking + RestedRestarting => Wanted   [];
     Asking + Lost             => Stopping [InheritChildren];
     Asking + TakenOver        => Detached [HandOver];
 
-    Stopping + Begun         => Stopping [StopChild];
-    Stopping + BeginFailed   => Ended    [];
-    Stopping + MessageTaken  => Stopping [];
-    Stopping + Asked         => Stopping [];
-    Stopping + StopRequested => Stopping [];
-    Stopping + Rested        => Ended    [];
-    Stopping + Lost          => Stopping [InheritChildren];
+    Stopping + Begun            => Stopping [StopChild];
+    Stopping + BeginFailed      => Ended    [];
+    Stopping + BeginFailedApart => Clearing [ClearWorkspace];
+    Stopping + MessageTaken     => Stopping [];
+    Stopping + Asked            => Stopping [];
+    Stopping + StopRequested    => Stopping [];
+    Stopping + Rested           => Ended    [];
+    Stopping + RestedApart      => Clearing [ClearWorkspace];
+    Stopping + Lost             => Stopping [InheritChildren];
+
+    Clearing + Cleared       => Ended    [];
+    Clearing + StopRequested => Clearing [];
 
     Ended + StopRequested => Ended [];
     Ended + OutcomeTold   => Told  [];
@@ -80,6 +88,7 @@ prove! {
     action SendMessage only from [Working, Asking];
     action HandOver only from [Working, Asking];
     action StopChild only from [Working, Asking, Stopping];
+    action ClearWorkspace only from [Starting, Working, Asking, Stopping];
     action InheritChildren only from [Starting, Working, Asking, Stopping];
     order BeginChild in Wanted after [AutoStopped, AutoLimit, AutoNoLease];
     state Working only through Starting;

@@ -25,9 +25,13 @@ fn answer(seed: u8) -> impl Fn(&Agent, &Place) -> LlmResponse {
             let wish = if choice.is_multiple_of(2) { budget } else { json!({}) };
             ("spawn_agent", json!({"name": name(number), "task": "t", "background": background, "budget": wish}))
         };
+        let apart = (
+            "spawn_agent",
+            json!({"name": name(8), "task": "t", "background": choice.is_multiple_of(2), "workspace": "worktree"}),
+        );
         let shared = ("spawn_agent", json!({"name": name(9), "task": "t", "workspace": "shared"}));
         let id = format!("{at:?}-{round}");
-        match choice % 11 {
+        match choice % 12 {
             0 => calls(&[spawn(0, false)], &id),
             1 => calls(&[spawn(0, true), spawn(1, true)], &id),
             2 => calls(&[spawn(0, false), spawn(1, true), shared], &id),
@@ -35,6 +39,7 @@ fn answer(seed: u8) -> impl Fn(&Agent, &Place) -> LlmResponse {
             4 => calls(&[("send_agent", json!({"name": "n0-0", "message": "m"})), ("list_agents", json!({}))], &id),
             5 => calls(&[("stop_agent", json!({"name": "n0-0"}))], &id),
             6 if !at.is_empty() => calls(&[("signal", json!({"status": "waiting", "summary": "which?"}))], &id),
+            8 => calls(&[apart, spawn(0, true)], &id),
             7 => calls(&[("read", json!({})), spawn(3, true)], &id),
             _ => LlmResponse::text("done"),
         }

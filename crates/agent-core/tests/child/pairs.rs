@@ -21,6 +21,14 @@ const PLACES: &[(State, &[&str])] = &[
     (State::Stopping, &["assign", "stop parent"]),
     (State::Stopping, &["assign", "begun", "say one", "stop person"]),
     (State::Stopping, &["assign", "begun", "lost torn"]),
+    (State::Starting, &["apart", "assign"]),
+    (State::Working, &["apart", "assign", "begun"]),
+    (State::Asking, &["apart", "assign", "begun", "asks which?"]),
+    (State::Stopping, &["apart", "assign", "stop parent"]),
+    (State::Stopping, &["apart", "assign", "begun", "lost torn"]),
+    (State::Clearing, &["apart", "assign", "begun", "rest done ok"]),
+    (State::Clearing, &["apart", "assign", "not-begun no git"]),
+    (State::Ended, &["apart", "assign", "begun", "rest done ok", "cleared"]),
     (State::Ended, &["assign", "begun", "rest done ok"]),
     (State::Told, &["assign", "begun", "rest done ok", "told"]),
     (State::Detached, &["assign", "begun", "taken-over"]),
@@ -65,6 +73,14 @@ const EXPECTED: &[(State, &[Trigger], State, &[&str])] = &[
     (State::Working, &[Trigger::TakenOver], State::Detached, &["HandOver"]),
     (State::Asking, &[Trigger::TakenOver], State::Detached, &["HandOver"]),
 
+    // With a workspace of its own nothing ends before that is looked through.
+    (State::Starting, &[Trigger::BeginFailedApart], State::Clearing, &["ClearWorkspace"]),
+    (State::Working, &[Trigger::RestedApart], State::Clearing, &["ClearWorkspace"]),
+    (State::Asking, &[Trigger::RestedApart], State::Clearing, &["ClearWorkspace"]),
+    (State::Stopping, &[Trigger::BeginFailedApart, Trigger::RestedApart], State::Clearing, &["ClearWorkspace"]),
+    (State::Clearing, &[Trigger::StopRequested], State::Clearing, &[]),
+    (State::Clearing, &[Trigger::Cleared], State::Ended, &[]),
+
     (State::Ended, &[Trigger::StopRequested], State::Ended, &[]),
     (State::Ended, &[Trigger::OutcomeTold], State::Told, &[]),
 ];
@@ -74,12 +90,14 @@ fn expected(event: &Event, script: &Script, way: &[&str]) -> Result<Trigger, Rea
     let sent = way.iter().filter(|line| line.starts_with("say")).count();
     let (is_stopped, has_restarted) =
         (way.iter().any(|line| line.starts_with("stop")), way.iter().any(|line| line.starts_with("repeatable")));
+    let is_apart = way.first() == Some(&"apart");
     if event.run().is_some_and(|run| run != script.child.run()) {
         return Err(Reason::StaleTicket);
     }
     match event {
         Event::Assigned { .. } => Ok(Trigger::Assigned),
         Event::Begun { .. } => Ok(Trigger::Begun),
+        Event::BeginFailed { .. } if is_apart => Ok(Trigger::BeginFailedApart),
         Event::BeginFailed { .. } => Ok(Trigger::BeginFailed),
         Event::MessageSent { .. } => Ok(Trigger::MessageSent),
         Event::MessageTaken { .. } if sent > 0 => Ok(Trigger::MessageTaken),
@@ -90,8 +108,10 @@ fn expected(event: &Event, script: &Script, way: &[&str]) -> Result<Trigger, Rea
         Event::Rested { rest, .. } if rest.is_repeatable && !is_stopped && !has_restarted => {
             Ok(Trigger::RestedRestarting)
         }
+        Event::Rested { .. } if is_apart => Ok(Trigger::RestedApart),
         Event::Rested { .. } => Ok(Trigger::Rested),
         Event::Lost { .. } => Ok(Trigger::Lost),
+        Event::Cleared { .. } => Ok(Trigger::Cleared),
         Event::TakenOver => Ok(Trigger::TakenOver),
         Event::OutcomeTold => Ok(Trigger::OutcomeTold),
     }
@@ -135,8 +155,12 @@ pub(crate) fn every_event_in(states: &[State]) -> BTreeSet<(State, Trigger)> {
 }
 
 fn try_one(state: State, way: &[&str], name: &str, line: &str) -> Vec<(State, Trigger)> {
-    let mut script = Script::on(config("restarts=1").unwrap(), table());
-    for line in way {
+    let (kind, told) = match way {
+        ["apart", told @ ..] => ("restarts=1 apart", told),
+        told => ("restarts=1", told),
+    };
+    let mut script = Script::on(config(kind).unwrap(), table());
+    for line in told {
         drop(script.tell(line));
     }
     assert_eq!(script.child.state(), state, "{way:?}");
@@ -161,7 +185,10 @@ fn try_one(state: State, way: &[&str], name: &str, line: &str) -> Vec<(State, Tr
             assert_eq!(found, rows.iter().map(|row| (row.0, row.1, row.2)).collect::<Vec<_>>(), "{shown}");
             let names: Vec<String> = step.actions.iter().map(action_name).collect();
             assert_eq!(names, rows.iter().flat_map(|row| row.3.iter().copied()).collect::<Vec<_>>(), "{shown}");
-            assert_eq!(script.child.outcome().is_some(), matches!(script.child.state(), State::Ended | State::Told));
+            assert_eq!(
+                script.child.outcome().is_some(),
+                matches!(script.child.state(), State::Clearing | State::Ended | State::Told)
+            );
             let kept = serde_json::to_string(&script.child).unwrap();
             if table().rows.len() == TABLE.rows.len() {
                 assert_eq!(serde_json::from_str::<Child>(&kept).unwrap(), script.child, "{shown}: {kept}");

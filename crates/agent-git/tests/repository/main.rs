@@ -20,3 +20,4 @@ mod processes;
 mod states;
 mod support;
 mod undo;
+mod worktrees;

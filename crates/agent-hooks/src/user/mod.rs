@@ -40,6 +40,8 @@ use std::time::Instant;
 pub struct UserHooks {
     hooks: Vec<UserHook>,
     directory: PathBuf,
+    /// Where the agent works; the same, unless it works in a worktree.
+    workspace: PathBuf,
     session_id: OnceLock<String>,
     runner: Arc<dyn CommandRunner>,
     sandboxed: Arc<dyn CommandRunner>,
@@ -60,7 +62,15 @@ impl UserHooks {
         runner: Arc<dyn CommandRunner>,
         sandboxed: Arc<dyn CommandRunner>,
     ) -> Self {
-        Self { hooks, directory, session_id: OnceLock::new(), runner, sandboxed }
+        Self { hooks, workspace: directory.clone(), directory, session_id: OnceLock::new(), runner, sandboxed }
+    }
+
+    /// The same hooks for an agent of the session that works elsewhere: that is the `cwd` which they read. Those that run as the user run
+    /// where they did before, for there their scripts were judged; the others run there, with this runner.
+    #[must_use]
+    pub fn working_in(&self, workspace: PathBuf, sandboxed: Arc<dyn CommandRunner>) -> Self {
+        let (hooks, directory, session_id) = (self.hooks.clone(), self.directory.clone(), self.session_id.clone());
+        Self { hooks, directory, workspace, session_id, runner: self.runner.clone(), sandboxed }
     }
 
     /// Sets the id of the session, once; until then hooks get an empty id.
@@ -151,14 +161,17 @@ impl UserHooks {
             arguments: vec![String::from("-c"), hook.command.clone()],
             environment: vec![(String::from("AGENT_PROJECT_DIR"), directory.clone())],
             directory,
-            stdin: input::of(about, self.session_id.get().map_or("", String::as_str), &self.directory),
+            stdin: input::of(about, self.session_id.get().map_or("", String::as_str), &self.workspace),
             timeout_ms: hook.timeout_ms,
             output_limit_bytes: OUTPUT_LIMIT_BYTES,
         };
         let runner = match &hook.runs {
             Runs::Nowhere(why) => return Err(why.clone()),
             Runs::AsUser => &self.runner,
-            Runs::Sandboxed => &self.sandboxed,
+            Runs::Sandboxed => {
+                command.directory = self.workspace.display().to_string();
+                &self.sandboxed
+            }
             Runs::Pinned(pinned) => {
                 let prepared = pinned.prepare()?;
                 command.program.clone_from(&prepared.program);

@@ -10,7 +10,7 @@ use agent_core::agent::{Agent, Event};
 
 pub(super) fn of(node: &Growing) -> u128 {
     let mut print = Fingerprint::new();
-    let Growing { tree, left } = node;
+    let Growing { tree, left, is_apart: _ } = node;
     for (at, node) in &tree.nodes {
         place(at, &mut print);
         agent(&node.agent, &mut print);
@@ -80,6 +80,10 @@ fn tasks(tree: &Tree, print: &mut Fingerprint) {
             Task::Tool { ticket, call, .. } | Task::Approve { ticket, call, .. } => (Some(*ticket), call.as_str()),
             Task::Model { ticket, .. } | Task::Prepare { ticket, .. } | Task::Git { ticket, .. } => (Some(*ticket), ""),
             Task::Check { .. } | Task::CleanUp { .. } => (None, ""),
+            Task::Make { number, .. } | Task::Clear { number, .. } => {
+                print.word(u64::from(*number));
+                (None, "")
+            }
         };
         let is_open = ticket.is_none_or(|ticket| session.is_open(ticket));
         format!("{at:?} {} {call} {is_open}", kind(task))

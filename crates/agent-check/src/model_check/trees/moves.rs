@@ -108,7 +108,8 @@ pub(super) fn play(node: &mut Growing, choice: &Move) {
                 Reply::SpawnBoth => 2,
                 _ => 0,
             };
-            tree.finish(*number, |agent, at| answer(*reply, agent, at));
+            let is_apart = node.is_apart;
+            tree.finish(*number, |agent, at| answer(*reply, is_apart, agent, at));
         }
         Move::Fail(number) => tree.fail(*number),
         Move::Finish(number) => tree.finish(*number, |_, _| LlmResponse::text("done")),
@@ -138,13 +139,16 @@ fn tighten(tree: &mut Tree) {
     tree.tell(&[], session::Event::Reconfigured { config: Box::new(config) }.into());
 }
 
-fn answer(reply: Reply, agent: &Agent, at: &Place) -> LlmResponse {
+fn answer(reply: Reply, is_apart: bool, agent: &Agent, at: &Place) -> LlmResponse {
     let id = format!("{at:?}-{}", rounds(agent));
     let kin = agent.kin().count();
     let spawn = |number: usize, behind: bool| {
-        let budget = json!({"model_calls": 3, "agents": 1});
+        // One that works apart begins no others here, so that one is within the bounds.
+        let budget = json!({"model_calls": 3, "agents": u8::from(!is_apart)});
+        let workspace = if is_apart { "worktree" } else { "read_only" };
+        let name = format!("n{}", kin + number);
         let arguments =
-            json!({"name": format!("n{}", kin + number), "task": "t", "background": behind, "budget": budget});
+            json!({"name": name, "task": "t", "background": behind, "budget": budget, "workspace": workspace});
         ("spawn_agent", arguments)
     };
     let called = match reply {
@@ -183,5 +187,7 @@ pub(super) const fn kind(task: &Task) -> &'static str {
         Task::Git { .. } => "look for changes",
         Task::Check { .. } => "checks",
         Task::CleanUp { .. } => "clean-up",
+        Task::Make { .. } => "making of a workspace",
+        Task::Clear { .. } => "look through a workspace",
     }
 }

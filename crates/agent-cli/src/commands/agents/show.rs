@@ -6,9 +6,9 @@ use super::reach::{Named, find};
 use crate::failure::Failure;
 use crate::screen::counted::{counted, usd};
 use crate::screen::terminal::{in_rows, inline, one_line, print};
-use agent_core::agents::TaskMode;
-use agent_core::child::Verified;
+use agent_core::agents::{SharedWorkspace, TaskMode};
 use agent_core::child::lease::Lease;
+use agent_core::child::{Left, Verified};
 use agent_runner::journal::descendant_id;
 
 /// Prints what is known of an agent.
@@ -26,7 +26,11 @@ fn described(Named { tree, place }: &Named) -> Vec<String> {
         let asked = kin.asked();
         lines.push(format!("name     {}", inline(&row.name)));
         lines.push(format!("task     {}", one_line(kin.child().task().trim(), 300)));
-        let files = if kin.changes_files() { "changes its parent's files" } else { "changes no files" };
+        let files = match asked.workspace {
+            SharedWorkspace::ReadOnly => "changes no files",
+            SharedWorkspace::Shared => "changes its parent's files",
+            SharedWorkspace::Worktree => "changes files in a worktree of its own",
+        };
         lines.push(format!("mode     {}, {files}", mode(asked.mode)));
         if let Some((number, above)) = place.split_last() {
             lines
@@ -45,6 +49,13 @@ fn described(Named { tree, place }: &Named) -> Vec<String> {
             None => String::new(),
         };
         lines.push(format!("outcome  {}{verified}{reason}", outcome.word));
+        lines.extend(match outcome.left.as_deref() {
+            None | Some(Left::Nothing) => Vec::new(),
+            Some(Left::Changes { path, branch, .. }) => {
+                vec![format!("worktree {}", inline(path)), format!("branch   {}", inline(branch))]
+            }
+            Some(Left::Unknown { found }) => vec![format!("worktree {}", one_line(found, 300))],
+        });
     }
     if !row.model.is_empty() {
         lines.push(format!("model    {}", inline(&row.model)));

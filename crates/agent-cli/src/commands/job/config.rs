@@ -7,7 +7,7 @@ use agent_core::job::{RetryConfig, TierModels};
 use serde::Deserialize;
 
 /// The `[jobs]` table of the user's file.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct JobsConfig {
     pub(crate) max_retries: Option<u32>,
@@ -16,7 +16,7 @@ pub(crate) struct JobsConfig {
 }
 
 /// The model of each tier.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Tiers {
     pub(crate) haiku: Option<String>,

@@ -1,6 +1,7 @@
 //! `agent sessions search`: the lines that have all of the words, with who said them, in the newest session first.
 //!
-//! A journal is read record by record, in the memory of one. What cannot be read is passed over and reported at the end.
+//! A journal is read record by record, in the memory of one. What cannot be read is passed over and reported at the end. Of the agents below
+//! a session, the outcomes are searched: they stand in the journals of those above them.
 
 use super::args::Search;
 use super::{failed, write, write_json};
@@ -10,12 +11,13 @@ use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, one_line, say};
 use crate::session::kept::{all_stores, store};
 use agent_core::agent;
+use agent_core::child;
 use agent_core::conversation::{Answer, Block, Item};
 use agent_core::job::time::rfc3339;
 use agent_core::journal::{Entry, Record};
 use agent_core::llm::ResponseBlock;
 use agent_core::session::Event;
-use agent_runner::journal::{ReadError, Reader, SessionInfo, SessionStore};
+use agent_runner::journal::{ReadError, Reader, SessionInfo, SessionStore, descendant_id, root_of};
 use serde::Serialize;
 
 /// A line that has the words, in the names of the JSON form.
@@ -105,7 +107,21 @@ struct Look {
 
 impl Look {
     fn session(&mut self, store: &SessionStore, session: &SessionInfo) -> Result<(), Failure> {
-        let id = &session.id;
+        self.journal(store, &session.id, said)?;
+        match store.descendants(&session.id) {
+            Ok(below) => below.iter().try_for_each(|id| self.journal(store, id, outcomes)),
+            Err(error) => {
+                self.skip(&session.id, error.to_string());
+                Ok(())
+            }
+        }
+    }
+
+    /// One journal: of each record what `texts` finds in it.
+    fn journal(&mut self, store: &SessionStore, id: &str, texts: Texts) -> Result<(), Failure> {
+        if self.found.is_cut {
+            return Ok(());
+        }
         let opened = store.existing(id).map_err(|error| error.to_string());
         let mut records = match opened.and_then(|path| Reader::open(&path).map_err(|error| error.to_string())) {
             Ok(records) => records,
@@ -121,7 +137,7 @@ impl Look {
                     if let Entry::Header(header) = &record.entry {
                         directory.clone_from(&header.directory);
                     }
-                    self.record(store, id, &directory, &record)?;
+                    self.record(store, (id, &directory), &record, texts)?;
                     if self.found.is_cut {
                         return Ok(());
                     }
@@ -143,16 +159,24 @@ impl Look {
         Ok(())
     }
 
-    fn record(&mut self, store: &SessionStore, id: &str, directory: &str, record: &Record) -> Result<(), Failure> {
-        for (who, text) in said(record) {
+    fn record(
+        &mut self,
+        store: &SessionStore,
+        (id, directory): (&str, &str),
+        record: &Record,
+        texts: Texts,
+    ) -> Result<(), Failure> {
+        let session = root_of(id).unwrap_or(id);
+        for Text { below, who, text } in texts(record) {
+            let id = below.map_or_else(|| id.to_owned(), |number| descendant_id(id, &[number]));
             for line in text.lines().filter(|line| self.words.are_in(line)) {
                 if self.found.hits.len() == self.limit {
                     self.found.is_cut = true;
                     return Ok(());
                 }
                 let hit = Hit {
-                    session_id: id.to_owned(),
-                    name: store.name(id),
+                    session_id: id.clone(),
+                    name: store.name(session),
                     directory: directory.to_owned(),
                     seq: record.seq,
                     at: rfc3339(record.at_ms),
@@ -184,12 +208,44 @@ impl Hit {
     }
 }
 
-/// What a record tells that somebody said or a tool answered.
-fn said(record: &Record) -> Vec<(String, &str)> {
-    if let Entry::History(item) = &record.entry {
-        return said_before(item);
+/// A text of a record, and whose it is: the agent's of the journal, or of the child with this number.
+struct Text<'a> {
+    below: Option<u32>,
+    who: String,
+    text: &'a str,
+}
+
+/// What is searched of a record.
+type Texts = for<'a> fn(&'a Record) -> Vec<Text<'a>>;
+
+/// What a record tells that somebody said, a tool answered, or became of an agent below.
+fn said(record: &Record) -> Vec<Text<'_>> {
+    let texts = match &record.entry {
+        Entry::History(item) => said_before(item),
+        Entry::Event(agent::Event::Session(event)) => said_now(event),
+        _ => return outcomes(record),
+    };
+    texts.into_iter().map(|(who, text)| Text { below: None, who, text }).collect()
+}
+
+/// What became of an agent below, as the one above it has it.
+fn outcomes(record: &Record) -> Vec<Text<'_>> {
+    let Entry::Event(agent::Event::Child { number, event }) = &record.entry else { return Vec::new() };
+    let text = |text| Text { below: Some(*number), who: String::from("outcome"), text };
+    match &**event {
+        child::Event::Rested { rest, .. } => {
+            let outcome = &rest.outcome;
+            outcome.reason.as_deref().into_iter().chain([outcome.text.as_str()]).map(text).collect()
+        }
+        child::Event::BeginFailed { found, .. }
+        | child::Event::Lost { found, .. }
+        | child::Event::Cleared { left: child::Left::Unknown { found }, .. } => vec![text(found)],
+        child::Event::Cleared { left: child::Left::Changes { path, branch, .. }, .. } => vec![text(branch), text(path)],
+        _ => Vec::new(),
     }
-    let Entry::Event(agent::Event::Session(event)) = &record.entry else { return Vec::new() };
+}
+
+fn said_now(event: &Event) -> Vec<(String, &str)> {
     match event {
         Event::LlmCompleted { response, .. } => response.blocks.iter().filter_map(block).collect(),
         Event::LlmAborted { partial_text, .. } => vec![(String::from("agent"), partial_text)],

@@ -3,7 +3,7 @@
 use super::{Level, View, call_line};
 use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, one_line};
-use agent_core::child::{Outcome, Verified};
+use agent_core::child::{Left, Outcome, Verified};
 use agent_runner::{AgentName, Notice, Order};
 
 impl View {
@@ -23,7 +23,14 @@ impl View {
             0 => String::new(),
             calls => format!(", {} denied because no one could be asked", counted(calls, "call")),
         };
-        self.tell(&format!("◂ agent {}: {}{verified}{denied}{reason}", inline(&agent.name), outcome.word));
+        let left = match outcome.left.as_deref() {
+            None | Some(Left::Nothing) => String::new(),
+            Some(Left::Changes { path, branch, .. }) => {
+                format!(", its changes are on the branch {} in {}", inline(branch), inline(path))
+            }
+            Some(Left::Unknown { found }) => format!(", {}", one_line(found, 300)),
+        };
+        self.tell(&format!("◂ agent {}: {}{verified}{denied}{reason}{left}", inline(&agent.name), outcome.word));
     }
 
     /// A person, here or in another program, asked something of an agent.

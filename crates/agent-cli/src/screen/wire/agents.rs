@@ -1,7 +1,7 @@
 //! What programs read of the agents below a session.
 
 use agent_core::child::lease::Spent;
-use agent_core::child::{Outcome, Verified};
+use agent_core::child::{Left, Outcome, Verified};
 use agent_runner::AgentName;
 use serde::Serialize;
 
@@ -36,6 +36,15 @@ pub(crate) struct AgentReport {
     /// Whether its work was checked: `verified` with all checks passed, `partly verified`, or `unverified`.
     #[cfg_attr(test, schemars(extend("enum" = ["verified", "partly verified", "unverified"])))]
     verification: &'static str,
+    /// The worktree of its own in which it left changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worktree: Option<String>,
+    /// The branch that is checked out there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<String>,
+    /// Why it is not known what is left in the worktree of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worktree_error: Option<String>,
     /// Model calls, its own and those of the agents below it.
     model_calls: u64,
     /// Tool calls, the same.
@@ -71,12 +80,23 @@ impl AgentReport {
             Some(Verified { kept, .. }) if kept > 0 => "partly verified",
             Some(_) | None => "unverified",
         };
+        let (mut worktree, mut branch, mut worktree_error) = (None, None, None);
+        match outcome.left.as_deref() {
+            None | Some(Left::Nothing) => {}
+            Some(Left::Changes { path, branch: its, .. }) => {
+                (worktree, branch) = (Some(path.clone()), Some(its.clone()));
+            }
+            Some(Left::Unknown { found }) => worktree_error = Some(found.clone()),
+        }
         Self {
             session_id: agent.id.clone(),
             name: agent.name.clone(),
             outcome: outcome.word.to_string(),
             reason: outcome.reason.clone(),
             verification,
+            worktree,
+            branch,
+            worktree_error,
             model_calls: spent.model_calls,
             tool_calls: spent.tool_calls,
             tokens: spent.tokens,

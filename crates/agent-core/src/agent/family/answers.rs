@@ -49,7 +49,8 @@ impl Family {
             Awaited::Some(numbers, _) => numbers.iter().all(|number| self.stands_still(*number)),
             Awaited::Taken(number, count) => {
                 let taken = self.kin(*number).map_or(0, |kin| kin.child.taken());
-                taken >= *count || matches!(self.state(*number), State::Stopping | State::Ended | State::Told)
+                let is_over = self.kin(*number).is_none_or(|kin| kin.child.has_rested());
+                taken >= *count || is_over || self.state(*number) == State::Stopping
             }
         }
     }
@@ -82,14 +83,18 @@ impl Family {
         let name = kin.child.name();
         match (kin.child.taken() >= count, kin.child.state()) {
             (true, _) => ToolOutcome::ok(format!("delivered to `{name}`")),
-            (false, State::Ended | State::Told) => ToolOutcome::failed(format!("not delivered: `{name}` has ended")),
+            (false, State::Clearing | State::Ended | State::Told) => {
+                ToolOutcome::failed(format!("not delivered: `{name}` has ended"))
+            }
             (false, _) => ToolOutcome::failed(format!("not delivered: `{name}` is being stopped")),
         }
     }
 
     /// The outcome or the question of a child as the result of a call.
     fn tell_as_result(&mut self, at_ms: u64, number: u32, out: &mut FamilyStep) -> ToolOutcome {
-        let changed = self.kin(number).and_then(|kin| kin.child.outcome()).map(|outcome| outcome.changed.clone());
+        // What was changed elsewhere is no change here.
+        let kin = self.kin(number).filter(|kin| kin.changes_files());
+        let changed = kin.and_then(|kin| kin.child.outcome()).map(|outcome| outcome.changed.clone());
         let told = match self.tell(at_ms, number, out) {
             Some((Counts::Ok, text)) => ToolOutcome::ok(text),
             Some((Counts::Failed, text)) => ToolOutcome::failed(text),

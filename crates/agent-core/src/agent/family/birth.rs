@@ -29,6 +29,8 @@ pub struct Birth {
     pub task: UserMessage,
     /// Whether it may change the files of its parent.
     pub changes_files: bool,
+    /// Whether it works in a workspace of its own: a git worktree of the last commit that its parent's workspace has.
+    pub is_apart: bool,
 }
 
 impl Agent {
@@ -45,6 +47,7 @@ impl Agent {
             lifecycle: kin.lifecycle(),
             task: kin.task(),
             changes_files: kin.changes_files(),
+            is_apart: kin.is_apart(),
         })
     }
 }
@@ -80,7 +83,7 @@ impl Kin {
     fn permissions(&self, parent: &Permissions) -> Permissions {
         let mode = match self.asked().workspace {
             SharedWorkspace::ReadOnly => PermissionMode::Plan,
-            SharedWorkspace::Shared => parent.mode,
+            SharedWorkspace::Shared | SharedWorkspace::Worktree => parent.mode,
         };
         let own_mode = (!self.asked().mode.may_change()).then_some(PermissionMode::Plan);
         Permissions { mode, own_mode, above: parent.for_below(), ..parent.clone() }
@@ -102,6 +105,11 @@ impl Kin {
         let may = match asked.workspace {
             SharedWorkspace::ReadOnly => "You may read and change nothing.",
             SharedWorkspace::Shared => "You may change files.",
+            SharedWorkspace::Worktree => {
+                "You may change files: you work in a git worktree of your own, which began as the last commit. Changes that were not \
+                 committed then are not in it, and neither are files that git ignores. What your tools for files change is committed on a \
+                 branch of your own."
+            }
         };
         let head = format!(
             "You are the agent `{name}` and work for another agent. {may} Your last message is your report to it. \

@@ -2,7 +2,7 @@
 
 use super::{Family, FamilyStep, Kin, words};
 use crate::agent::Agent;
-use crate::agents::{AgentCall, AgentLimits, SpawnArguments, Until};
+use crate::agents::{AgentCall, AgentLimits, SharedWorkspace, SpawnArguments, Until};
 use crate::child::lease::{Lease, NoLease, Remainder, Wish};
 use crate::child::{Assignment, Child, Event, Gate, State, StopCause};
 use crate::conversation::{CallId, ToolCall};
@@ -96,7 +96,9 @@ impl Agent {
         let lease = lease_for(&self.remainder(at_ms, family), share, &asked);
         let gate = Gate { stop, limit: family.limit_reached(&limits, at_ms), lease };
         let number = u32::try_from(family.kin.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let child = Child::new(Assignment::new(number, asked.name.as_str(), asked.task.as_str()));
+        let is_apart = asked.workspace == SharedWorkspace::Worktree;
+        let assignment = Assignment::new(number, asked.name.as_str(), asked.task.as_str());
+        let child = Child::new(Assignment { is_apart, ..assignment });
         let is_background = asked.background;
         family.names.insert(asked.name.clone(), number);
         family.kin.push(Kin { child, asked, read: 0 });
@@ -191,7 +193,7 @@ impl Family {
     /// Why a message or a stop does not reach a child.
     fn why_not(&self, number: u32, rejected: &crate::agent::Rejected) -> String {
         match self.kin(number).map(|kin| kin.child.state()) {
-            Some(State::Ended | State::Told) => "the agent has ended; begin another one".to_string(),
+            Some(State::Clearing | State::Ended | State::Told) => "the agent has ended; begin another one".to_string(),
             Some(State::Starting) => "the agent has not begun yet; send it again".to_string(),
             Some(State::Stopping) => "the agent is being stopped".to_string(),
             _ => rejected.to_string(),

@@ -121,6 +121,12 @@ impl Kin {
         self.asked.workspace == SharedWorkspace::Shared
     }
 
+    /// Whether it works in a workspace of its own.
+    #[must_use]
+    pub fn is_apart(&self) -> bool {
+        self.asked.workspace == SharedWorkspace::Worktree
+    }
+
     /// What it may still spend, itself included.
     fn held(&self) -> Spent {
         let lease = self.child.lease().filter(|_| self.child.is_living());

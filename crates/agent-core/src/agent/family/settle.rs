@@ -57,7 +57,7 @@ impl Agent {
         rendering: Rendering,
     ) -> bool {
         let is_stopping = self.session.is_cancel_pending();
-        if is_stopping && !family.open.is_empty() && family.is_anyone(|child| child.state() != child::State::Stopping) {
+        if is_stopping && !family.open.is_empty() && family.is_anyone(can_be_stopped) {
             return self.tell_family(at_ms, family, Event::CallsStopped, step, rendering);
         }
         if let Some((open, outcome)) = family.next_answer(at_ms, is_stopping, step.family_mut()) {
@@ -171,6 +171,11 @@ impl Agent {
         let is_empty = |action: &session::Action| matches!(action, session::Action::ExecuteTools { calls, .. } if calls.is_empty());
         step.session.actions.retain(|action| !is_empty(action));
     }
+}
+
+/// Whether a stop makes a difference to a child that is alive.
+const fn can_be_stopped(child: &child::Child) -> bool {
+    !matches!(child.state(), child::State::Stopping | child::State::Clearing)
 }
 
 impl Family {

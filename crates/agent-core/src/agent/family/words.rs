@@ -2,7 +2,7 @@
 //! are, and each of their lines begins with `> `, which no line of the program's own does.
 
 use super::Kin;
-use crate::child::{Child, Counts, State, Verified};
+use crate::child::{Child, Counts, Left, State, Verified};
 use agent_types::quote::{in_one_line, is_break, quoted, without_forged};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -26,9 +26,31 @@ pub(super) fn outcome(kin: &Kin) -> Option<(Counts, String)> {
     if !outcome.changed.is_empty() {
         head.push_str(&format!(", changed {}", in_one_line(&outcome.changed.join(", "))));
     }
+    head.push_str(&outcome.left.as_deref().map(left).unwrap_or_default());
     let text = outcome.text.trim();
     let said = if text.is_empty() { String::from(".") } else { format!(". It says:\n{}", quoted(text)) };
     Some((outcome.word.counts(), head + &said))
+}
+
+/// What is left of a child's own worktree, and how it is taken over.
+fn left(left: &Left) -> String {
+    match left {
+        Left::Nothing => String::new(),
+        Left::Changes { path, branch, commits, has_uncommitted } => {
+            let count = match commits {
+                0 => String::from("no commit"),
+                1 => String::from("1 commit"),
+                more => format!("{more} commits"),
+            };
+            let rest = if *has_uncommitted { " and changes that are not committed" } else { "" };
+            let (path, branch) = (in_one_line(path), in_one_line(branch));
+            format!(
+                ", its changes are kept in the worktree {path} on the branch `{branch}`: {count}{rest} (`git merge {branch}` takes over what \
+                 is committed)"
+            )
+        }
+        Left::Unknown { found } => format!(", what is left of its worktree is not known: {}", in_one_line(found)),
+    }
 }
 
 /// What a child asks.
@@ -45,6 +67,7 @@ pub(super) fn line(child: &Child) -> String {
         State::Working => "working",
         State::Asking => "waits for an answer",
         State::Stopping => "stopping",
+        State::Clearing => "ended, its worktree is looked through",
         State::Ended => "ended, its outcome is not read yet",
         State::Told => "ended",
         State::Detached => "continues on its own",

@@ -1,0 +1,384 @@
+//! Worktrees for agents that change files of their own: each made of a commit, and removed when nothing was changed in it.
+//!
+//! A worktree lies in a folder of its own that the host names, beside a note of what is done with it. The note is written before each step,
+//! so that whatever a killed program left is known again:
+//!
+//! ```text
+//! making COMMIT     half made, no agent worked there    taken away
+//! made COMMIT       an agent works there, or did        looked through: removed without changes, else kept
+//! removing COMMIT   looked through, nothing was changed taken away
+//! ```
+//!
+//! 1. Nothing that an agent changed is removed: what is kept stays until a person removes it.
+//! 2. Nothing that the repository names is run: files are written as git keeps them, without filters.
+
+use crate::config::HooksConfig;
+use crate::git::{Git, GitError};
+use crate::hooks::RepositoryHooks;
+use crate::repository::{Discovery, Repository};
+use crate::watch::head_commit;
+use agent_types::ports::{CancelSignal, CommandRunner};
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+/// Where a worktree is to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorktreePlace {
+    /// A folder that is for it alone; absolute. It is made, and removed with the worktree.
+    pub folder: PathBuf,
+    /// The branch that is made for it.
+    pub branch: String,
+}
+
+/// What is left of a worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorktreeLeft {
+    /// Nothing: nothing was changed in it, and it is removed; or there was none.
+    Nothing,
+    /// Changes. It stays where it is.
+    Changes {
+        /// Its directory.
+        path: PathBuf,
+        /// The branch that is checked out there; the one that was made for it, where none is.
+        branch: String,
+        /// How many commits were made since.
+        commits: u32,
+        /// Whether files are in no commit, or in another state.
+        has_uncommitted: bool,
+    },
+    /// It is not known, and why: it was removed, or git cannot look.
+    Unknown(String),
+}
+
+impl RepositoryHooks {
+    /// The commit that is checked out.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub async fn head(&self, cancel: &dyn CancelSignal) -> Result<String, String> {
+        let repository = self.repository()?;
+        let head = head_commit(&self.git(repository, cancel)).await.map_err(|error| error.to_string())?;
+        head.ok_or_else(|| String::from("the repository has no commit yet"))
+    }
+
+    /// Where the directory in which the agent works lies in such a worktree.
+    ///
+    /// # Errors
+    /// There is no repository to make one of.
+    pub fn in_worktree(&self, place: &WorktreePlace) -> Result<PathBuf, String> {
+        let repository = self.repository()?;
+        let below = self.config().workspace.strip_prefix(&repository.top).unwrap_or(Path::new(""));
+        Ok(tree_of(repository, place).join(below))
+    }
+
+    /// Makes a worktree of a commit, on a branch of its own. What an attempt before left in its place is taken away. `runner` lets git
+    /// write in the repository's directory and in the folder.
+    ///
+    /// # Errors
+    /// Why there is none, in words; then nothing is left of it.
+    pub async fn make_worktree(
+        &self,
+        runner: &dyn CommandRunner,
+        place: &WorktreePlace,
+        commit: &str,
+        cancel: &dyn CancelSignal,
+    ) -> Result<(), String> {
+        let repository = self.repository()?;
+        let config = patient(self.config());
+        let git = Git { config: &config, runner, directory: &repository.top, cancel, environment: Vec::new() };
+        let making = Making { git, repository, place, tree: tree_of(repository, place) };
+        match making.clear().await {
+            WorktreeLeft::Nothing => {}
+            WorktreeLeft::Changes { path, .. } => {
+                return Err(format!("there are changes in {} already", path.display()));
+            }
+            WorktreeLeft::Unknown(found) => return Err(found),
+        }
+        let made = making.make(commit).await.map_err(|error| error.to_string());
+        let workspace = self.in_worktree(place)?;
+        let made = made.and_then(|()| match workspace.is_dir() {
+            true => Ok(()),
+            false => Err(String::from("the directory in which the agent works is in no commit")),
+        });
+        if made.is_err() {
+            // What is left of it is known by its note.
+            let _ = making.discard().await;
+        }
+        made
+    }
+
+    /// Looks through a worktree in which nothing runs any more, and removes it if nothing was changed there: no commit, no file that git
+    /// does not ignore.
+    pub async fn clear_worktree(
+        &self,
+        runner: &dyn CommandRunner,
+        place: &WorktreePlace,
+        cancel: &dyn CancelSignal,
+    ) -> WorktreeLeft {
+        let repository = match self.repository() {
+            Ok(repository) => repository,
+            Err(_) if !place.folder.exists() => return WorktreeLeft::Nothing,
+            Err(why) => return WorktreeLeft::Unknown(why),
+        };
+        let config = patient(self.config());
+        let git = Git { config: &config, runner, directory: &repository.top, cancel, environment: Vec::new() };
+        Making { git, repository, place, tree: tree_of(repository, place) }.clear().await
+    }
+}
+
+/// One worktree and the git that makes and removes it.
+struct Making<'a> {
+    git: Git<'a>,
+    repository: &'a Repository,
+    place: &'a WorktreePlace,
+    tree: PathBuf,
+}
+
+/// Why a worktree could not be made or removed.
+#[derive(Debug, thiserror::Error)]
+enum WorktreeError {
+    #[error("{0}")]
+    Git(#[from] GitError),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// A worktree as git lists it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Listed {
+    head: Option<String>,
+    branch: Option<String>,
+}
+
+impl Making<'_> {
+    async fn make(&self, commit: &str) -> Result<(), WorktreeError> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.place.folder)?;
+        self.note(MAKING, commit)?;
+        let (tree, branch) = (self.tree_text()?, self.place.branch.as_str());
+        // Locked, so that no other git takes it for one that is gone.
+        let arguments = ["worktree", "add", "--quiet", "--no-checkout", "--lock", "-b", branch, "--", tree, commit];
+        self.git.run(&arguments, Vec::new()).await?;
+        let inside = self.inside().await?;
+        inside.run(&["reset", "--hard", "--quiet", "--no-recurse-submodules"], Vec::new()).await?;
+        self.note(MADE, commit)?;
+        Ok(())
+    }
+
+    async fn clear(&self) -> WorktreeLeft {
+        let left = match self.noted() {
+            Ok(None) => self.without_note().await,
+            Ok(Some((phase, base))) if phase == MADE => self.look_through(&base).await,
+            Ok(Some(_)) => self.discard().await.map(|()| WorktreeLeft::Nothing),
+            Err(error) => Err(error.into()),
+        };
+        left.unwrap_or_else(|error| WorktreeLeft::Unknown(format!("{}: {error}", self.whereabouts())))
+    }
+
+    /// There is no folder. Where git still knows the worktree, somebody removed it.
+    async fn without_note(&self) -> Result<WorktreeLeft, WorktreeError> {
+        Ok(match self.listed().await? {
+            None => WorktreeLeft::Nothing,
+            Some(_) => self.removed_by_others(),
+        })
+    }
+
+    fn removed_by_others(&self) -> WorktreeLeft {
+        let place = self.whereabouts();
+        WorktreeLeft::Unknown(format!(
+            "{place}: it was removed, and what was not committed is lost; commits are on the branch"
+        ))
+    }
+
+    async fn look_through(&self, base: &str) -> Result<WorktreeLeft, WorktreeError> {
+        let listed = self.listed().await?;
+        let (Some(listed), true) = (listed, self.tree.is_dir()) else {
+            let is_at_base = self.branch_commit().await?.is_none_or(|commit| commit == base);
+            if is_at_base {
+                self.note(REMOVING, base)?;
+                self.discard().await?;
+            }
+            return Ok(self.removed_by_others());
+        };
+        if !self.is_of_repository() {
+            return Ok(WorktreeLeft::Unknown(format!(
+                "{}: its `.git` leads to another repository",
+                self.whereabouts()
+            )));
+        }
+        let inside = self.inside().await?;
+        let status = inside.run(&["status", "--porcelain=v1", "-z", "--untracked-files=normal"], Vec::new()).await?;
+        let has_uncommitted = !status.is_empty();
+        let is_at_base = |commit: Option<&String>| commit.is_some_and(|commit| commit == base);
+        let branch_commit = self.branch_commit().await?;
+        if !has_uncommitted && is_at_base(listed.head.as_ref()) && is_at_base(branch_commit.as_ref()) {
+            self.note(REMOVING, base)?;
+            self.discard().await?;
+            return Ok(WorktreeLeft::Nothing);
+        }
+        let range = format!("{base}..HEAD");
+        let commits = inside.line(&["rev-list", "--count", &range, "--"], Vec::new()).await;
+        // From here on it is the user's.
+        let _ = self.git.run(&["worktree", "unlock", "--", self.tree_text()?], Vec::new()).await;
+        Ok(WorktreeLeft::Changes {
+            path: self.tree.clone(),
+            branch: listed.branch.unwrap_or_else(|| self.place.branch.clone()),
+            commits: commits.ok().and_then(|count| count.parse().ok()).unwrap_or_default(),
+            has_uncommitted,
+        })
+    }
+
+    /// Takes away what no agent changed. It is not stopped in between: what it began it ends.
+    async fn discard(&self) -> Result<(), WorktreeError> {
+        let git = self.git.uninterrupted();
+        let listed = self.listed_by(&git).await?;
+        remove_directory(&self.tree)?;
+        if let Some(listed) = listed {
+            // The branch first: it is known by the worktree.
+            if let (Some(head), true) = (listed.head, listed.branch.as_ref() == Some(&self.place.branch)) {
+                let name = format!("refs/heads/{}", self.place.branch);
+                git.run(&["update-ref", "-d", &name, &head], Vec::new()).await?;
+            }
+            git.run(&["worktree", "remove", "--force", "--force", "--", self.tree_text()?], Vec::new()).await?;
+        }
+        remove_directory(&self.place.folder)?;
+        Ok(())
+    }
+
+    /// Git in the worktree, which runs no filter that any configuration names there.
+    async fn inside(&self) -> Result<Git<'_>, GitError> {
+        let mut git = Git { directory: &self.tree, environment: Vec::new(), ..self.git };
+        let found = git.ask(&["config", "-z", "--name-only", "--get-regexp", r"^filter\."], Vec::new()).await?;
+        let found = found.unwrap_or_default();
+        let keys = found.split(|byte| *byte == 0).filter_map(|key| str::from_utf8(key).ok());
+        let values = keys.filter_map(|key| {
+            let (_, variable) = key.rsplit_once('.')?;
+            let value = match variable {
+                "clean" | "smudge" | "process" => "",
+                "required" => "false",
+                _ => return None,
+            };
+            Some((key.to_owned(), value.to_owned()))
+        });
+        let values: Vec<(String, String)> = values.collect();
+        git.environment.push(("GIT_CONFIG_COUNT".to_owned(), values.len().to_string()));
+        for (number, (key, value)) in values.into_iter().enumerate() {
+            git.environment.push((format!("GIT_CONFIG_KEY_{number}"), key));
+            git.environment.push((format!("GIT_CONFIG_VALUE_{number}"), value));
+        }
+        Ok(git)
+    }
+
+    /// Whether git would work there in the repository that the worktree was made of.
+    fn is_of_repository(&self) -> bool {
+        let Ok(tree) = self.tree.canonicalize() else { return false };
+        match Discovery::look(&tree) {
+            Discovery::Found(found) => found.top == tree && found.common_dir == self.repository.common_dir,
+            Discovery::None | Discovery::Bare | Discovery::Foreign | Discovery::Unusable(_) => false,
+        }
+    }
+
+    async fn listed(&self) -> Result<Option<Listed>, GitError> {
+        self.listed_by(&self.git).await
+    }
+
+    async fn listed_by(&self, git: &Git<'_>) -> Result<Option<Listed>, GitError> {
+        let output = git.run(&["worktree", "list", "--porcelain", "-z"], Vec::new()).await?;
+        Ok(entry_at(&output, &self.tree))
+    }
+
+    async fn branch_commit(&self) -> Result<Option<String>, GitError> {
+        let name = format!("refs/heads/{}", self.place.branch);
+        let answer = self.git.ask(&["rev-parse", "--verify", "--quiet", &name], Vec::new()).await?;
+        Ok(answer.map(|text| String::from_utf8_lossy(&text).trim().to_owned()))
+    }
+
+    fn whereabouts(&self) -> String {
+        format!("the worktree {} with the branch `{}`", self.tree.display(), self.place.branch)
+    }
+
+    fn tree_text(&self) -> io::Result<&str> {
+        self.tree.to_str().ok_or_else(|| io::Error::other("the path of the worktree is not Unicode"))
+    }
+
+    /// What is done with the worktree, and the commit that it is made of.
+    fn noted(&self) -> io::Result<Option<(String, String)>> {
+        match fs::read_to_string(self.place.folder.join(NOTE)) {
+            Ok(text) => {
+                let words = text.trim().split_once(' ').map(|(phase, base)| (phase.to_owned(), base.to_owned()));
+                words.map(Some).ok_or_else(|| io::Error::other("the note beside it cannot be read"))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Written in one piece, and on the disk before anything follows.
+    fn note(&self, phase: &str, base: &str) -> io::Result<()> {
+        let new = self.place.folder.join(NEW_NOTE);
+        let mut file = fs::File::create(&new)?;
+        file.write_all(format!("{phase} {base}\n").as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&new, self.place.folder.join(NOTE))?;
+        fs::File::open(&self.place.folder)?.sync_all()
+    }
+}
+
+/// Named as the repository's own directory: some tools go by that.
+fn tree_of(repository: &Repository, place: &WorktreePlace) -> PathBuf {
+    place.folder.join(repository.top.file_name().unwrap_or("tree".as_ref()))
+}
+
+/// Writing many files takes longer than a question to git.
+fn patient(config: &HooksConfig) -> HooksConfig {
+    HooksConfig { git_timeout_ms: config.git_timeout_ms.max(CHECKOUT_TIMEOUT_MS), ..config.clone() }
+}
+
+/// The worktree at a path, in what `git worktree list` wrote.
+fn entry_at(output: &[u8], tree: &Path) -> Option<Listed> {
+    let text = String::from_utf8_lossy(output);
+    let entry = text.split("\0\0").find(|entry| {
+        let path = entry.trim_start_matches('\0').split('\0').next().and_then(|line| line.strip_prefix("worktree "));
+        path.is_some_and(|path| Path::new(path) == tree)
+    })?;
+    let value = |name: &str| entry.split('\0').find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    let head = value("HEAD").filter(|head| head.bytes().any(|digit| digit != b'0')).map(str::to_owned);
+    let branch = value("branch").map(|name| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned());
+    Some(Listed { head, branch })
+}
+
+/// What is not there is removed.
+fn remove_directory(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+const NOTE: &str = "state";
+const NEW_NOTE: &str = "state.new";
+const MAKING: &str = "making";
+const MADE: &str = "made";
+const REMOVING: &str = "removing";
+/// Time for one call of git that writes all files of a commit, in milliseconds.
+const CHECKOUT_TIMEOUT_MS: u64 = 10 * 60 * 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_of_a_worktree_is_found_by_its_path() {
+        let output = b"worktree /w\0HEAD 11\0branch refs/heads/main\0\0worktree /t/a b\0HEAD 22\0branch refs/heads/agent/x\0locked\0\0\
+            worktree /t/c\0HEAD 0000\0detached\0\0";
+        let at = |path: &str| entry_at(output, Path::new(path));
+        let entry = |head: Option<&str>, branch: Option<&str>| {
+            Some(Listed { head: head.map(str::to_owned), branch: branch.map(str::to_owned) })
+        };
+        assert_eq!(at("/t/a b"), entry(Some("22"), Some("agent/x")));
+        assert_eq!(at("/w"), entry(Some("11"), Some("main")));
+        assert_eq!(at("/t/c"), entry(None, None));
+        assert_eq!((at("/t"), at("/t/a")), (None, None));
+    }
+}

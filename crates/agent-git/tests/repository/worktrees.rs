@@ -1,0 +1,282 @@
+//! Worktrees for agents: made of a commit without running anything, removed when nothing was changed, and known again after a kill.
+
+use crate::support::{Agent, Repo, Signal, TestRunner, files, wait};
+use agent_git::{HooksConfig, WorktreeLeft, WorktreePlace};
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn place(repo: &Repo) -> WorktreePlace {
+    let root = repo.directory.path().canonicalize().unwrap();
+    WorktreePlace { folder: root.join("trees/s.1"), branch: "agent/s.1".to_owned() }
+}
+
+/// Makes a worktree; where the agent works in it.
+fn made(agent: &Agent, place: &WorktreePlace) -> Result<PathBuf, String> {
+    let head = wait(agent.hooks.head(&Signal(false)))?;
+    wait(agent.hooks.make_worktree(&*agent.runner, place, &head, &Signal(false)))?;
+    agent.hooks.in_worktree(place)
+}
+
+fn clear(agent: &Agent, place: &WorktreePlace) -> WorktreeLeft {
+    wait(agent.hooks.clear_worktree(&*agent.runner, place, &Signal(false)))
+}
+
+fn has_branch(repo: &Repo) -> bool {
+    repo.git(&["branch", "--list", "agent/*"]).contains("agent/s.1")
+}
+
+/// Neither folder nor branch nor record.
+fn is_gone(repo: &Repo, place: &WorktreePlace) -> bool {
+    !place.folder.exists() && !has_branch(repo) && repo.git(&["worktree", "list"]).lines().count() == 1
+}
+
+fn unknown(left: WorktreeLeft) -> String {
+    let WorktreeLeft::Unknown(found) = left else { panic!("{left:?}") };
+    found
+}
+
+#[test]
+fn one_without_changes_leaves_nothing_behind() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("a.rs", "the user's own\n");
+    repo.write("new.rs", "new\n");
+    let (before, status) = (files(&repo.project), repo.git(&["status", "--porcelain"]));
+    let (agent, place) = (repo.agent(), place(&repo));
+    let tree = made(&agent, &place).unwrap();
+    assert_eq!(fs::read_to_string(tree.join("a.rs")).unwrap(), "a\n", "it is as the last commit");
+    assert!(!tree.join("new.rs").exists());
+    assert_eq!(repo.git(&["-C", tree.to_str().unwrap(), "status", "--porcelain"]), "");
+    assert_eq!(repo.git(&["-C", tree.to_str().unwrap(), "branch", "--show-current"]), "agent/s.1\n");
+    // What git ignores is no change.
+    fs::write(repo.project.join(".git/info/exclude"), "target\n").unwrap();
+    fs::create_dir(tree.join("target")).unwrap();
+    fs::write(tree.join("target/built"), "built\n").unwrap();
+    assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing);
+    assert!(is_gone(&repo, &place));
+    assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing, "asked again");
+    assert_eq!((files(&repo.project), repo.git(&["status", "--porcelain"])), (before, status));
+}
+
+#[test]
+fn what_was_changed_is_kept_on_its_branch_and_can_be_merged() {
+    let Some(repo) = Repo::new() else { return };
+    let (agent, place) = (repo.agent(), place(&repo));
+    let tree = made(&agent, &place).unwrap();
+    let below = Agent::new(HooksConfig { workspace: tree.clone(), ..repo.config() });
+    below.change("a.rs", Some("changed\n"));
+    assert!(below.finish(&["a.rs"]).commit.is_some());
+    let kept = |commits, has_uncommitted| WorktreeLeft::Changes {
+        path: tree.clone(),
+        branch: "agent/s.1".to_owned(),
+        commits,
+        has_uncommitted,
+    };
+    assert_eq!(clear(&agent, &place), kept(1, false));
+    fs::write(tree.join("by a command"), "x\n").unwrap();
+    assert_eq!(clear(&agent, &place), kept(1, true), "asked again");
+    assert_eq!(repo.read("a.rs"), "a\n");
+    repo.git(&["merge", "-q", "agent/s.1"]);
+    assert_eq!(repo.read("a.rs"), "changed\n");
+    // The user's git removes it as any other.
+    repo.git(&["worktree", "remove", "--force", tree.to_str().unwrap()]);
+}
+
+#[test]
+fn a_file_in_no_commit_is_a_change() {
+    let Some(repo) = Repo::new() else { return };
+    let (agent, place) = (repo.agent(), place(&repo));
+    let tree = made(&agent, &place).unwrap();
+    fs::write(tree.join("notes"), "x\n").unwrap();
+    let WorktreeLeft::Changes { commits: 0, has_uncommitted: true, .. } = clear(&agent, &place) else { panic!() };
+    assert!(tree.join("notes").exists());
+    // Another session's begin does not take it away.
+    assert!(made(&agent, &place).unwrap_err().contains("changes"));
+    assert!(tree.join("notes").exists());
+}
+
+#[test]
+fn nothing_that_a_repository_names_is_run() {
+    let Some(repo) = Repo::new() else { return };
+    let marker = repo.directory.path().join("ran");
+    let (ran, git) = (format!("touch {}; cat", marker.display()), repo.project.join(".git"));
+    repo.write(".gitattributes", "*.rs filter=evil\n*.sh filter=e.v=il\n");
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-qm", "attributes"]);
+    // Also by a file that is read on that branch alone, and with a name that no option of git could carry.
+    fs::write(
+        git.join("more"),
+        format!("[filter \"e.v=il\"]\nsmudge = \"{ran}\"\nclean = \"{ran}\"\nrequired = true\n"),
+    )
+    .unwrap();
+    let more = git.join("more");
+    repo.git(&["config", "includeIf.onbranch:agent/**.path", more.to_str().unwrap()]);
+    repo.git(&["config", "filter.evil.smudge", &ran]);
+    repo.git(&["config", "filter.evil.clean", &ran]);
+    repo.git(&["config", "filter.evil.required", "true"]);
+    fs::create_dir_all(git.join("hooks")).unwrap();
+    for hook in ["post-checkout", "reference-transaction"] {
+        let file = git.join("hooks").join(hook);
+        fs::write(&file, format!("#!/bin/sh\ntouch {}\n", marker.display())).unwrap();
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let (agent, place) = (repo.agent(), place(&repo));
+    let tree = made(&agent, &place).unwrap();
+    assert_eq!(fs::read_to_string(tree.join("run.sh")).unwrap(), "#!/bin/sh\n");
+    // Another time: git has to look into the file.
+    fs::write(tree.join("a.rs"), "a\n").unwrap();
+    fs::write(tree.join("run.sh"), "#!/bin/sh\n").unwrap();
+    assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing);
+    assert!(!marker.exists());
+    // The control: the user's git runs them.
+    repo.git(&["worktree", "add", "-q", "-b", "agent/control", place.folder.to_str().unwrap()]);
+    assert!(marker.exists());
+}
+
+/// A runner that dies at a call of git, as a program that is killed.
+fn dying(at: usize) -> TestRunner {
+    let count = AtomicUsize::new(0);
+    let before = move |_: &[String]| {
+        assert!(count.fetch_add(1, Ordering::SeqCst) < at, "killed");
+    };
+    TestRunner { before: Some(Box::new(before)), ..TestRunner::default() }
+}
+
+#[test]
+fn a_kill_at_any_call_of_git_leaves_nothing_that_the_next_program_does_not_take_away() {
+    let Some(repo) = Repo::new() else { return };
+    let place = place(&repo);
+    let mut deaths = 0;
+    for at in 0..60 {
+        let killed = Agent::with_runner(repo.config(), dying(at));
+        let all = catch_unwind(AssertUnwindSafe(|| {
+            let tree = made(&killed, &place).unwrap();
+            assert_eq!(clear(&killed, &place), WorktreeLeft::Nothing);
+            tree
+        }));
+        deaths += usize::from(all.is_err());
+        let agent = repo.agent();
+        // What a killed begin left is no obstacle for the next, and neither is a killed look through.
+        if at % 2 == 0 {
+            made(&agent, &place).unwrap();
+        }
+        assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing, "killed at {at}");
+        assert!(is_gone(&repo, &place), "killed at {at}");
+        if all.is_ok() {
+            assert!(deaths > 8, "{deaths}");
+            return;
+        }
+    }
+    panic!("it takes more calls than that");
+}
+
+#[test]
+fn one_that_is_removed_meanwhile_is_an_answer() {
+    let Some(repo) = Repo::new() else { return };
+    let (agent, place) = (repo.agent(), place(&repo));
+    let with_commit = || {
+        let tree = made(&agent, &place).unwrap();
+        let in_tree = |arguments: &[&str]| repo.git(&[&["-C", tree.to_str().unwrap()], arguments].concat());
+        in_tree(&["commit", "-q", "--allow-empty", "-m", "work"]);
+        tree
+    };
+    let forget = || {
+        repo.git(&["worktree", "unlock", place.folder.join("project").to_str().unwrap()]);
+        repo.git(&["worktree", "prune"]);
+        repo.git(&["branch", "-D", "agent/s.1"]);
+        let _ = fs::remove_dir_all(&place.folder);
+    };
+    // The directory.
+    let tree = with_commit();
+    fs::remove_dir_all(&tree).unwrap();
+    let found = unknown(clear(&agent, &place));
+    assert!(found.contains("was removed") && found.contains("agent/s.1"), "{found}");
+    assert!(has_branch(&repo), "its commit is kept");
+    forget();
+    // The whole folder.
+    with_commit();
+    fs::remove_dir_all(&place.folder).unwrap();
+    assert!(unknown(clear(&agent, &place)).contains("was removed"));
+    assert!(has_branch(&repo), "its commit is kept");
+    forget();
+    // With git.
+    let tree = with_commit();
+    repo.git(&["worktree", "remove", "--force", "--force", tree.to_str().unwrap()]);
+    assert!(unknown(clear(&agent, &place)).contains("was removed"));
+    assert!(has_branch(&repo), "its commit is kept");
+    repo.git(&["branch", "-D", "agent/s.1"]);
+    fs::remove_dir_all(&place.folder).unwrap();
+    // Without a commit nothing of it is worth keeping.
+    let tree = made(&agent, &place).unwrap();
+    fs::remove_dir_all(&tree).unwrap();
+    assert!(unknown(clear(&agent, &place)).contains("was removed"));
+    assert!(is_gone(&repo, &place));
+}
+
+#[test]
+fn one_whose_git_leads_elsewhere_is_not_looked_into() {
+    let Some(repo) = Repo::new() else { return };
+    let (agent, place) = (repo.agent(), place(&repo));
+    let tree = made(&agent, &place).unwrap();
+    let other = repo.directory.path().join("other");
+    repo.git(&["init", "-q", other.to_str().unwrap()]);
+    fs::write(tree.join(".git"), format!("gitdir: {}\n", other.join(".git").display())).unwrap();
+    let calls = agent.processes();
+    assert!(unknown(clear(&agent, &place)).contains("another repository"));
+    assert!(tree.exists());
+    let inside = agent.runner.calls.lock().unwrap()[calls..].iter().any(|call| call.contains(&"status".to_owned()));
+    assert!(!inside);
+}
+
+#[test]
+fn where_none_can_be_made_the_reason_is_said_and_nothing_is_left() {
+    let Some(bare) = Repo::none() else { return };
+    let spot = place(&bare);
+    assert!(made(&bare.agent(), &spot).unwrap_err().contains("not a git repository"));
+    let unborn = Repo::unborn().unwrap();
+    let spot = place(&unborn);
+    assert!(made(&unborn.agent(), &spot).unwrap_err().contains("no commit"));
+    assert!(!spot.folder.exists());
+
+    let repo = Repo::new().unwrap();
+    let spot = place(&repo);
+    // In a directory that is in no commit.
+    repo.write("new/x", "x\n");
+    let agent = Agent::new(HooksConfig { workspace: repo.project.join("new"), ..repo.config() });
+    assert!(made(&agent, &spot).unwrap_err().contains("in no commit"));
+    assert!(is_gone(&repo, &spot));
+    // Somebody has such a branch.
+    repo.git(&["branch", "agent/s.1"]);
+    let head = repo.git(&["rev-parse", "agent/s.1"]);
+    assert!(made(&repo.agent(), &spot).unwrap_err().contains("agent/s.1"));
+    assert_eq!(repo.git(&["rev-parse", "agent/s.1"]), head, "it is not ours");
+    assert!(!spot.folder.exists());
+    repo.git(&["branch", "-D", "agent/s.1"]);
+    // A file is in the way of the folder.
+    fs::remove_dir_all(repo.directory.path().join("trees")).unwrap();
+    fs::write(repo.directory.path().join("trees"), "x").unwrap();
+    assert!(made(&repo.agent(), &spot).is_err());
+    fs::remove_file(repo.directory.path().join("trees")).unwrap();
+    // Stopped.
+    let agent = repo.agent();
+    let head = wait(agent.hooks.head(&Signal(false))).unwrap();
+    let stopped = wait(agent.hooks.make_worktree(&*agent.runner, &spot, &head, &Signal(true)));
+    assert!(stopped.unwrap_err().contains("cancelled"));
+    assert_eq!(clear(&agent, &spot), WorktreeLeft::Nothing);
+    assert!(is_gone(&repo, &spot));
+}
+
+#[test]
+fn an_agent_in_a_directory_below_works_in_the_same_directory_of_the_worktree() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("sub/b.rs", "b\n");
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-qm", "below"]);
+    let (agent, place) =
+        (Agent::new(HooksConfig { workspace: repo.project.join("sub"), ..repo.config() }), place(&repo));
+    let workspace = made(&agent, &place).unwrap();
+    assert!(workspace.ends_with("project/sub") && workspace.join("b.rs").exists());
+    assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing);
+}
