@@ -25,7 +25,7 @@ pub struct Runner {
     /// The agents below that are alive, by their places.
     pub(crate) below: BTreeMap<Place, Below>,
     pub(crate) nursery: Option<Arc<dyn Nursery>>,
-    pub(crate) inbox: mpsc::UnboundedReceiver<(Place, Message)>,
+    pub(crate) inbox: mpsc::UnboundedReceiver<Box<(Place, Message)>>,
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
 }
@@ -118,7 +118,7 @@ impl Runner {
         let of_root = |message| (Place::default(), message);
         tokio::select! {
             biased;
-            message = self.inbox.recv() => message.unwrap_or_else(|| of_root(Message::Detach)),
+            message = self.inbox.recv() => message.map_or_else(|| of_root(Message::Detach), |message| *message),
             () = self.host_gone.cancelled(), if is_idle => of_root(Message::Detach),
             () = std::future::ready(()), if is_idle && self.root.agent.has_ended() => of_root(Message::Ended),
         }
