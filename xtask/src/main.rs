@@ -5,6 +5,7 @@ mod big_journals;
 mod big_trees;
 mod deny;
 mod docs;
+mod editor;
 mod figures;
 mod instructions;
 mod long;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         ["instructions"] => instructions::run(),
         ["big-trees"] => big_trees::run(),
         ["big-journals", words @ ..] => big_journals::run(words),
+        ["editor", words @ ..] => editor::run(words),
         ["kill-loop"] => long::kill_loop(2_000),
         ["kill-loop", runs] => runs.parse().map_err(|_| USAGE.to_owned()).and_then(long::kill_loop),
         ["journal-damage"] => long::journal_damage(),
@@ -66,5 +68,5 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-journals [--smoke] | big-trees | fuzz [SECONDS] | \
+    mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-journals [--smoke] | big-trees | editor [PROGRAM] | fuzz [SECONDS] | \
     fuzz-bash [--count N] [--seed N] | mcp-servers | mcp-conformance | model-check [--smoke] …";

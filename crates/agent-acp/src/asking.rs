@@ -16,8 +16,8 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
-/// A question, and where its answer goes.
-pub(crate) type Question = (ApprovalQuestion, oneshot::Sender<ApprovalAnswer>);
+/// A question, and where its answer goes. A channel keeps room for many: small room, as they are on the heap.
+pub(crate) type Question = Box<(ApprovalQuestion, oneshot::Sender<ApprovalAnswer>)>;
 
 /// Passes questions to the session's task.
 pub(crate) struct ClientApprover(pub(crate) mpsc::UnboundedSender<Question>);
@@ -26,7 +26,7 @@ pub(crate) struct ClientApprover(pub(crate) mpsc::UnboundedSender<Question>);
 impl Approver for ClientApprover {
     async fn ask(&self, question: &ApprovalQuestion) -> ApprovalAnswer {
         let (sender, answer) = oneshot::channel();
-        let _ = self.0.send((question.clone(), sender));
+        let _ = self.0.send(Box::new((question.clone(), sender)));
         match answer.await {
             Ok(answer) => answer,
             // The session's task is gone without an answer, which is leaving: the question stays open.

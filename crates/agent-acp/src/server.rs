@@ -27,7 +27,7 @@ use tokio_util::task::TaskTracker;
 pub(crate) struct Server {
     host: Arc<dyn Host>,
     client: Arc<Client>,
-    sessions: Arc<Mutex<BTreeMap<String, mpsc::UnboundedSender<Command>>>>,
+    sessions: Arc<Mutex<BTreeMap<String, mpsc::UnboundedSender<Box<Command>>>>>,
     /// Fires when the client is gone.
     left: CancellationToken,
     tasks: TaskTracker,
@@ -103,7 +103,7 @@ impl Server {
             "$/cancel_request" => {
                 if let Ok(CancelRequest { request_id: id }) = parsed(params) {
                     for session in self.sessions().values() {
-                        let _ = session.send(Command::CancelRequest { id: id.clone() });
+                        let _ = session.send(Box::new(Command::CancelRequest { id: id.clone() }));
                     }
                 }
             }
@@ -281,7 +281,7 @@ impl Server {
 
     /// Sends a session's task what the client wants of it.
     fn send(&self, session: &str, command: Command) -> Answered {
-        let sent = self.sessions().get(session).is_some_and(|session| session.send(command).is_ok());
+        let sent = self.sessions().get(session).is_some_and(|session| session.send(Box::new(command)).is_ok());
         let shown: String = session.chars().take(100).collect();
         let missing = || {
             RpcError::not_found(format!(
@@ -302,7 +302,7 @@ impl Server {
         });
     }
 
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<String, mpsc::UnboundedSender<Command>>> {
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<String, mpsc::UnboundedSender<Box<Command>>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -53,7 +53,8 @@ pub(crate) struct Session {
     pub(crate) handle: Handle,
     pub(crate) notices: Notices,
     pub(crate) runner: JoinHandle<End>,
-    pub(crate) commands: mpsc::UnboundedReceiver<Command>,
+    /// On the heap: a channel keeps room for many.
+    pub(crate) commands: mpsc::UnboundedReceiver<Box<Command>>,
     pub(crate) questions: mpsc::UnboundedReceiver<Question>,
     pub(crate) insight: Arc<dyn Insight>,
     pub(crate) live: Box<dyn Live>,
@@ -105,7 +106,7 @@ impl Session {
                     self.handle.detach();
                     break;
                 }
-                Some(command) = self.commands.recv() => self.command(&mut desk, command),
+                Some(command) = self.commands.recv() => self.command(&mut desk, *command),
                 count = self.notices.recv_many(&mut batch, BATCH) => match count {
                     0 => break,
                     _ => self.take(&mut desk, std::mem::take(&mut batch)),
@@ -295,7 +296,8 @@ impl Session {
         }
     }
 
-    fn ask(&mut self, desk: &Desk, (question, answer): Question) {
+    fn ask(&mut self, desk: &Desk, question: Question) {
+        let (question, answer) = *question;
         let is_of_hook = desk.asked_by_hook.contains(&question.call.id);
         let asking = Asking {
             client: self.client.clone(),

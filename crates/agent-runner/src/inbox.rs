@@ -201,12 +201,12 @@ impl std::fmt::Debug for Offered {
 #[derive(Clone, Debug)]
 pub(crate) struct Inbox {
     place: Place,
-    sender: mpsc::UnboundedSender<(Place, Message)>,
+    sender: mpsc::UnboundedSender<Box<(Place, Message)>>,
 }
 
 impl Inbox {
     /// Of the root.
-    pub(crate) fn new(sender: mpsc::UnboundedSender<(Place, Message)>) -> Self {
+    pub(crate) fn new(sender: mpsc::UnboundedSender<Box<(Place, Message)>>) -> Self {
         Self { place: Arc::default(), sender }
     }
 
@@ -217,7 +217,7 @@ impl Inbox {
 
     /// A runner that has ended needs no message any more.
     pub(crate) fn send(&self, message: Message) {
-        let _ = self.sender.send((self.place.clone(), message));
+        let _ = self.sender.send(Box::new((self.place.clone(), message)));
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Runner {
     pub(crate) nursery: Option<Arc<dyn Nursery>>,
     /// The workspaces that are made for children, or cleared after them.
     pub(crate) grounds: Grounds,
-    pub(crate) inbox: mpsc::UnboundedReceiver<(Place, Message)>,
+    pub(crate) inbox: mpsc::UnboundedReceiver<Box<(Place, Message)>>,
     /// Fires when the host detaches or drops its last handle.
     pub(crate) host_gone: CancellationToken,
 }
@@ -124,7 +124,7 @@ impl Runner {
         let of_root = |message| (Place::default(), message);
         tokio::select! {
             biased;
-            message = self.inbox.recv() => message.unwrap_or_else(|| of_root(Message::Detach)),
+            message = self.inbox.recv() => message.map_or_else(|| of_root(Message::Detach), |message| *message),
             () = self.host_gone.cancelled(), if is_idle => of_root(Message::Detach),
             () = std::future::ready(()), if is_idle && self.root.agent.has_ended() => of_root(Message::Ended),
         }

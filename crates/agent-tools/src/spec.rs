@@ -4,12 +4,24 @@ use agent_types::tool::ToolSpec;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The specification of a tool whose arguments have this type.
-pub(crate) fn tool_spec<A: JsonSchema>(name: &str, description: &str) -> ToolSpec {
-    ToolSpec { name: Arc::from(name), description: Arc::from(description), input_schema: Arc::new(input_schema::<A>()) }
+/// The specification of a tool whose arguments have this type. It is made once in a process: all its sessions share the schema.
+pub(crate) fn tool_spec<A: JsonSchema + 'static>(name: &'static str, description: &'static str) -> ToolSpec {
+    static MADE: Mutex<BTreeMap<Key, ToolSpec>> = Mutex::new(BTreeMap::new());
+    let make = || ToolSpec {
+        name: Arc::from(name),
+        description: Arc::from(description),
+        input_schema: Arc::new(input_schema::<A>()),
+    };
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    made.entry((TypeId::of::<A>(), name, description)).or_insert_with(make).clone()
 }
+
+/// What tells one specification from another.
+type Key = (TypeId, &'static str, &'static str);
 
 fn input_schema<A: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {

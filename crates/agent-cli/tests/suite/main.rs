@@ -4,6 +4,7 @@
 
 mod acp;
 mod acp_hostile;
+mod acp_of_others;
 mod agents;
 mod agents_apart;
 mod agents_reached;

@@ -7,7 +7,7 @@ use core::time::Duration;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Url, redirect};
 #[cfg(feature = "tls")]
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The headers of every request.
 pub(super) fn headers(
@@ -58,9 +58,22 @@ pub(super) fn builder(base: &Url, connect: Duration) -> Result<reqwest::ClientBu
     }
     #[cfg(feature = "tls")]
     {
-        builder = builder.tls_backend_preconfigured(tls(base.scheme() == "https")?);
+        builder = builder.tls_backend_preconfigured(shared_tls(base.scheme() == "https")?);
     }
     Ok(builder)
+}
+
+/// The same for all clients of the process: what it remembers of sessions is not small.
+#[cfg(feature = "tls")]
+fn shared_tls(needed: bool) -> Result<rustls::ClientConfig, ConfigError> {
+    static MADE: [OnceLock<rustls::ClientConfig>; 2] = [OnceLock::new(), OnceLock::new()];
+    let [without, with] = &MADE;
+    let made = if needed { with } else { without };
+    match made.get() {
+        Some(config) => Ok(config.clone()),
+        // One that fails is tried again by the next client.
+        None => tls(needed).map(|config| made.get_or_init(|| config).clone()),
+    }
 }
 
 /// TLS by ring, certificates checked by the system's store. Without need the store is not loaded: that takes tens of milliseconds.

@@ -165,6 +165,9 @@ impl FileJournal {
         self.is_broken = true;
         let open = self.opened()?;
         (&open.file).write_all(&self.buffer)?;
+        // A large record is rare, and its room is not kept: a session may rest for days.
+        self.buffer.clear();
+        self.buffer.shrink_to(KEPT_BUFFER_BYTES);
         (self.is_broken, self.is_behind) = (false, true);
         Ok(())
     }
@@ -433,5 +436,6 @@ pub(super) fn sync_folder_of(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+const KEPT_BUFFER_BYTES: usize = 1024;
 const LOCK_TRIES: u32 = 25;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
