@@ -1,7 +1,7 @@
 //! `agent sessions search`: the lines that have all of the words, with who said them, in the newest session first.
 //!
-//! A journal is read record by record, in the memory of one. What cannot be read is passed over and reported at the end. Of the agents below
-//! a session, the outcomes are searched: they stand in the journals of those above them.
+//! A journal is read record by record, in the memory of one. What cannot be read is passed over and reported at the end. Of the agents
+//! below a session, the outcomes are searched: they stand in the journals of those above them.
 
 use super::args::Search;
 use super::{failed, write, write_json};
