@@ -135,6 +135,44 @@ impl Hook for Hooks {
     }
 }
 
+/// The hooks of an agent below, for which its own start and stop are other points than those of the session.
+pub(crate) struct OfSubagent {
+    pub(crate) hooks: Arc<dyn Hook>,
+    pub(crate) id: String,
+    pub(crate) name: String,
+}
+
+#[async_trait]
+impl Hook for OfSubagent {
+    fn acts_before_tools(&self) -> bool {
+        self.hooks.acts_before_tools()
+    }
+
+    async fn run(&self, occasion: &HookOccasion, cancel: &dyn CancelSignal) -> HookReport {
+        self.hooks.run(&occasion.of_subagent(&self.id, &self.name), cancel).await
+    }
+
+    async fn before_tool(&self, call: &ToolCall, inspection: &Inspection) -> HookVerdict {
+        self.hooks.before_tool(call, inspection).await
+    }
+
+    async fn tool_begins(&self, call: &ToolCall, judged: &Inspection) {
+        self.hooks.tool_begins(call, judged).await;
+    }
+
+    async fn check_git(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<GitReport, HookError> {
+        self.hooks.check_git(changes, cancel).await
+    }
+
+    async fn format(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
+        self.hooks.format(changes, cancel).await
+    }
+
+    async fn commit(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
+        self.hooks.commit(changes, cancel).await
+    }
+}
+
 /// The hooks of an agent below the session's own: the user's hooks guard its calls, and what the repository's keep of the state before a
 /// call is kept. Looking at the repository, formatting and committing are the session's own agent's.
 #[derive(Clone)]

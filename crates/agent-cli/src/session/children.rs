@@ -2,6 +2,7 @@
 //! own.
 
 use crate::config::settings::Settings;
+use crate::hooks::OfSubagent;
 use crate::model::provider::Chosen;
 use crate::session::instructions::moved;
 use crate::session::instructions_below::reporting;
@@ -69,6 +70,8 @@ impl Shared {
         if !tools.iter().any(|tool| tool.spec().name == signal_tool().spec().name) {
             tools.push(signal_tool());
         }
+        let (hooks, id, name) = (ground.hooks(birth.is_apart), agent.id.clone(), agent.name.clone());
+        let hooks = OfSubagent { hooks, id, name };
         let program = concat!("agent ", env!("CARGO_PKG_VERSION"));
         let mut config = birth.config.clone();
         if let Some((_, above)) = agent.place.split_last().filter(|_| birth.is_apart) {
@@ -77,7 +80,7 @@ impl Shared {
         let builder = Builder::new(config)
             .provider(self.provider.clone())
             .tools(tools)
-            .hook(ground.hooks(birth.is_apart))
+            .hook(Arc::new(hooks))
             .commands(Arc::new(ground.processes.clone()))
             .identity("", ground.directory.display().to_string(), program);
         let builder = self.secrets.iter().fold(builder, Builder::secret);

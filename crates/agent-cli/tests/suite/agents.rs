@@ -292,3 +292,51 @@ fn outcomes_of_agents_at_every_depth_are_found_by_searching() {
     let ended = scratch.ended(&["sessions", "search", "heron"]);
     ended.assert_code(0).assert_says("not searched in one.1");
 }
+
+#[test]
+fn hooks_at_the_start_and_the_stop_of_an_agent_inform_it_and_keep_it_at_work() {
+    let scratch = Scratch::repository();
+    let (starts, stops, held) = (scratch.path("starts"), scratch.path("stops"), scratch.path("held"));
+    let stop = format!(
+        "cat >> {}; [ -e {1} ] && exit 0; touch {1}; echo 'Count them, too.' >&2; exit 2",
+        stops.display(),
+        held.display()
+    );
+    scratch.configure(&format!(
+        "[[hooks]]\nevent = \"SubagentStart\"\nsandbox = false\nmatcher = \"counter\"\ncommand = \"cat >> {}; echo 'Mind the docs.'\"\n\
+         [[hooks]]\nevent = \"SubagentStop\"\nsandbox = false\ncommand = \"{stop}\"\n",
+        starts.display()
+    ));
+    let model = model(|who, round, _| match (who, round) {
+        ("", 0) => Step::answer(
+            Reply::new()
+                .call("spawn_agent", json!({"name": "counter", "task": "t"}))
+                .call("spawn_agent", json!({"name": "other", "task": "t", "background": true})),
+        ),
+        ("counter", 0) => Step::text("Here they are."),
+        ("counter", _) => Step::text("There are three."),
+        _ => Step::text("Done."),
+    });
+    run(&scratch, &model, &["--session-id", "one"]).assert_code(0);
+    let read_lines = |path: &std::path::Path| -> Vec<Value> {
+        let text = std::fs::read_to_string(path).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let [start] = &read_lines(&starts)[..] else { panic!("only what matches its name") };
+    assert_eq!(start["hook_event_name"], "SubagentStart");
+    assert_eq!((&start["agent_id"], &start["agent_name"]), (&json!("one.1"), &json!("counter")));
+    assert_eq!((&start["session_id"], &start["source"]), (&json!("one"), &json!("startup")));
+    let stops = read_lines(&stops);
+    let of = |name: &str| stops.iter().filter(|line| line["agent_name"] == name).cloned().collect::<Vec<_>>();
+    // One of the two was held first, and went on.
+    assert_eq!(stops.len(), 3, "{stops:?}");
+    assert!(stops.iter().all(|line| line["hook_event_name"] == "SubagentStop"));
+    assert_eq!(stops.iter().filter(|line| line["stop_hook_active"] == true).count(), 1, "{stops:?}");
+    assert!(!of("counter").is_empty() && !of("other").is_empty());
+    let bodies: Vec<String> = model.requests().iter().map(|request| read(&request.body)).collect();
+    let has = |words: &str| bodies.iter().any(|body| body.contains(words));
+    assert!(has("Mind the docs.") && has("Count them, too."), "{bodies:?}");
+    // They are no hooks of the session's own agent.
+    assert!(!read(&model.last_body()).contains("Mind the docs."));
+    model.assert_valid();
+}

@@ -182,6 +182,8 @@ impl Session {
                 self.hooks.has_started = false;
                 false
             }
+            // A session runs no hooks on these: for an agent below they take the place of its own start and stop.
+            HookOccasion::SubagentStart { .. } | HookOccasion::SubagentStop { .. } => false,
             HookOccasion::PreToolUse { .. } => false,
         };
         self.hooks.run = Some(run);

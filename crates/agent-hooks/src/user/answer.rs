@@ -42,7 +42,7 @@ impl Said {
         match point {
             HookPoint::PreToolUse => said.verdict = HookVerdict::Deny { reason: reason.to_owned() },
             // There is nothing to object to: the user reads it, and it did its work.
-            HookPoint::SessionStart | HookPoint::SessionEnd => said.end = HookEnd::Passed,
+            HookPoint::SessionStart | HookPoint::SessionEnd | HookPoint::SubagentStart => said.end = HookEnd::Passed,
             _ => said.block = Some(reason.to_owned()),
         }
         said
@@ -82,7 +82,9 @@ fn passed(stdout: &str, is_cut: bool, point: HookPoint) -> Result<Said, String> 
         if let Some(what) = before_answer(stdout) {
             return Err(format!("its answer cannot be read: there is {what} before it"));
         }
-        let is_context = matches!(point, HookPoint::UserPromptSubmit | HookPoint::SessionStart) && !stdout.is_empty();
+        let takes_text =
+            matches!(point, HookPoint::UserPromptSubmit | HookPoint::SessionStart | HookPoint::SubagentStart);
+        let is_context = takes_text && !stdout.is_empty();
         return Ok(Said { context: is_context.then(|| cut(stdout)), ..Said::default() });
     }
     // What is left of it may be JSON again, and say something else.

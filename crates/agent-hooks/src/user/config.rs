@@ -110,7 +110,7 @@ impl UserHook {
     /// # Errors
     /// [`HookConfigError::CannotBlock`] where there is nothing to object to.
     pub fn blocking_on_failure(mut self) -> Result<Self, HookConfigError> {
-        if matches!(self.point, HookPoint::SessionStart | HookPoint::SessionEnd) {
+        if matches!(self.point, HookPoint::SessionStart | HookPoint::SessionEnd | HookPoint::SubagentStart) {
             return Err(HookConfigError::CannotBlock { point: self.point });
         }
         self.on_failure = OnFailure::Block;
@@ -140,7 +140,15 @@ impl UserHook {
 }
 
 const fn takes_matcher(point: HookPoint) -> bool {
-    matches!(point, HookPoint::PreToolUse | HookPoint::PostToolUse | HookPoint::SessionStart | HookPoint::PreCompact)
+    matches!(
+        point,
+        HookPoint::PreToolUse
+            | HookPoint::PostToolUse
+            | HookPoint::SessionStart
+            | HookPoint::PreCompact
+            | HookPoint::SubagentStart
+            | HookPoint::SubagentStop
+    )
 }
 
 /// Why a hook cannot be used.
@@ -220,7 +228,7 @@ mod tests {
         assert_eq!(
             said(UserHook::new("Notification", "true")),
             "there is no event `Notification`; the events are PreToolUse, PostToolUse, UserPromptSubmit, Stop, SessionStart, SessionEnd, \
-             PreCompact"
+             PreCompact, SubagentStart, SubagentStop"
         );
         assert_eq!(said(UserHook::new("Stop", "  ")), "the hook at Stop needs a command");
         assert_eq!(said(hook("Stop").matching("bash")), "a hook at Stop takes no matcher");

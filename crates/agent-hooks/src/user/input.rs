@@ -36,17 +36,18 @@ pub(super) fn of(about: About<'_>, session_id: &str, directory: &Path) -> Vec<u8
 }
 
 /// What a matcher looks at, beside tools.
-pub(super) const fn subject(occasion: &HookOccasion) -> &'static str {
+pub(super) fn subject(occasion: &HookOccasion) -> &str {
     match occasion {
         HookOccasion::SessionStart { is_resumed: true } => "resume",
         HookOccasion::SessionStart { is_resumed: false } => "startup",
         HookOccasion::PreCompact { is_requested: true, .. } => "manual",
         HookOccasion::PreCompact { is_requested: false, .. } => "auto",
+        HookOccasion::SubagentStart { agent_name, .. } | HookOccasion::SubagentStop { agent_name, .. } => agent_name,
         _ => "",
     }
 }
 
-/// All that a matcher can be compared with at a point, where that is not the name of a tool.
+/// All that a matcher can be compared with at a point, where that is not the name of a tool or of an agent.
 pub(super) const fn subjects(point: HookPoint) -> &'static [&'static str] {
     match point {
         HookPoint::SessionStart => &["startup", "resume"],
@@ -71,6 +72,13 @@ fn of_occasion(occasion: &HookOccasion) -> Map<String, Value> {
         HookOccasion::PreCompact { focus, .. } => {
             json!({ "trigger": subject(occasion), "custom_instructions": focus.as_deref().unwrap_or_default() })
         }
+        HookOccasion::SubagentStart { agent_id, agent_name, is_resumed } => {
+            let source = if *is_resumed { "resume" } else { "startup" };
+            json!({ "agent_id": agent_id, "agent_name": agent_name, "source": source })
+        }
+        HookOccasion::SubagentStop { agent_id, agent_name, text, is_held } => json!({
+            "agent_id": agent_id, "agent_name": agent_name, "stop_hook_active": is_held, "last_assistant_message": text
+        }),
         _ => Value::Null,
     })
 }

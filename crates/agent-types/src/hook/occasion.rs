@@ -25,11 +25,15 @@ pub enum HookPoint {
     SessionEnd,
     /// Before the conversation is summarised.
     PreCompact,
+    /// Before the first request of an agent below the session's own.
+    SubagentStart,
+    /// When the model of an agent below ended its turn and nothing is left to do.
+    SubagentStop,
 }
 
 impl HookPoint {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::PreToolUse,
         Self::PostToolUse,
         Self::UserPromptSubmit,
@@ -37,6 +41,8 @@ impl HookPoint {
         Self::SessionStart,
         Self::SessionEnd,
         Self::PreCompact,
+        Self::SubagentStart,
+        Self::SubagentStop,
     ];
 
     /// Its name.
@@ -50,6 +56,8 @@ impl HookPoint {
             Self::SessionStart => "SessionStart",
             Self::SessionEnd => "SessionEnd",
             Self::PreCompact => "PreCompact",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop => "SubagentStop",
         }
     }
 
@@ -58,7 +66,13 @@ impl HookPoint {
     #[must_use]
     pub const fn may_be_repeated(self) -> bool {
         match self {
-            Self::PreToolUse | Self::UserPromptSubmit | Self::Stop | Self::SessionStart | Self::PreCompact => true,
+            Self::PreToolUse
+            | Self::UserPromptSubmit
+            | Self::Stop
+            | Self::SessionStart
+            | Self::PreCompact
+            | Self::SubagentStart
+            | Self::SubagentStop => true,
             Self::PostToolUse | Self::SessionEnd => false,
         }
     }
@@ -110,9 +124,46 @@ pub enum HookOccasion {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         focus: Option<String>,
     },
+    /// See [`HookPoint::SubagentStart`].
+    SubagentStart {
+        /// The agent's id.
+        agent_id: String,
+        /// Its name.
+        agent_name: String,
+        /// Whether there is a history already.
+        is_resumed: bool,
+    },
+    /// See [`HookPoint::SubagentStop`].
+    SubagentStop {
+        /// The agent's id.
+        agent_id: String,
+        /// Its name.
+        agent_name: String,
+        /// What its model said last; may be empty.
+        text: String,
+        /// Whether a hook kept this turn from ending before.
+        is_held: bool,
+    },
 }
 
 impl HookOccasion {
+    /// The same for an agent below the session's own: its start and the end of its turns are points of their own.
+    #[must_use]
+    pub fn of_subagent(&self, agent_id: &str, agent_name: &str) -> Self {
+        let (agent_id, agent_name) = (String::from(agent_id), String::from(agent_name));
+        match self.clone() {
+            Self::SessionStart { is_resumed } => Self::SubagentStart { agent_id, agent_name, is_resumed },
+            Self::Stop { text, is_held } => Self::SubagentStop { agent_id, agent_name, text, is_held },
+            other @ (Self::PreToolUse { .. }
+            | Self::PostToolUse { .. }
+            | Self::UserPromptSubmit { .. }
+            | Self::SessionEnd
+            | Self::PreCompact { .. }
+            | Self::SubagentStart { .. }
+            | Self::SubagentStop { .. }) => other,
+        }
+    }
+
     /// The point.
     #[must_use]
     pub const fn point(&self) -> HookPoint {
@@ -124,6 +175,8 @@ impl HookOccasion {
             Self::SessionStart { .. } => HookPoint::SessionStart,
             Self::SessionEnd => HookPoint::SessionEnd,
             Self::PreCompact { .. } => HookPoint::PreCompact,
+            Self::SubagentStart { .. } => HookPoint::SubagentStart,
+            Self::SubagentStop { .. } => HookPoint::SubagentStop,
         }
     }
 }

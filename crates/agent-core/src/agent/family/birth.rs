@@ -9,6 +9,7 @@ use crate::hook::HookPoint;
 use crate::lifecycle::{Assertion, Commitment, LifecycleConfig, Origin};
 use crate::permission::{PermissionMode, Permissions};
 use crate::session::SessionConfig;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -67,15 +68,26 @@ impl Kin {
         };
         let is_its = |name: &str| may_use(name) && (agents.is_some() || !crate::agents::AgentCall::is_tool(name));
         let tools = parent.tools.iter().filter(|tool| is_its(&tool.name)).cloned().collect();
-        // What runs on calls guards them. What runs on a person's messages, and around the session, is the root's.
-        let of_calls = |point: &HookPoint| matches!(point, HookPoint::PreToolUse | HookPoint::PostToolUse);
+        // What runs on calls guards them. What runs on a person's messages, and around the session, is the root's; an agent below has
+        // points of its own, at its own start and stop.
+        let is_for_child = |point: &HookPoint| {
+            use HookPoint::{PostToolUse, PreToolUse, SubagentStart, SubagentStop};
+            matches!(point, PreToolUse | PostToolUse | SubagentStart | SubagentStop)
+        };
+        let mut hooks: BTreeSet<HookPoint> = parent.hooks.iter().copied().filter(is_for_child).collect();
+        let own = [(HookPoint::SubagentStart, HookPoint::SessionStart), (HookPoint::SubagentStop, HookPoint::Stop)];
+        for (point, of_session) in own {
+            if parent.hooks.contains(&point) {
+                hooks.insert(of_session);
+            }
+        }
         SessionConfig {
             models,
             tools,
             agents,
             limits: lease.limits(&parent.limits),
             permissions: self.permissions(&parent.permissions),
-            hooks: parent.hooks.iter().copied().filter(of_calls).collect(),
+            hooks,
             ..parent.clone()
         }
     }
