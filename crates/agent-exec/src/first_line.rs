@@ -4,7 +4,7 @@
 use crate::leads::Places;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io::Read as _;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Whether the interpreter of a script, or an absolute path in the script, lies in one of these places or goes through one. What is no
@@ -64,13 +64,24 @@ fn paths(body: &str) -> impl Iterator<Item = &Path> {
         .map(Path::new)
 }
 
-/// What comes after `#!`. A file that cannot be read is no script: its interpreter could not read it either.
-fn script(file: &Path) -> Option<String> {
+/// Whether a file is a script.
+pub(crate) fn is_script(file: &Path) -> bool {
+    opened(file).is_some()
+}
+
+/// A script, behind its `#!`.
+fn opened(file: &Path) -> Option<impl Read> {
     // To open a pipe would be to wait for its writer.
     file.metadata().ok().filter(Metadata::is_file)?;
     let mut reader = File::open(file).ok()?.take(SCRIPT_BYTES);
     let mut mark = [0; 2];
     reader.read_exact(&mut mark).ok().filter(|()| &mark == b"#!")?;
+    Some(reader)
+}
+
+/// What comes after `#!`. A file that cannot be read is no script: its interpreter could not read it either.
+fn script(file: &Path) -> Option<String> {
+    let mut reader = opened(file)?;
     let mut script = Vec::new();
     reader.read_to_end(&mut script).ok()?;
     Some(String::from_utf8_lossy(&script).into_owned())

@@ -1,5 +1,6 @@
 //! Where a path leads, link by link.
 
+use crate::first_line::is_script;
 use crate::mount_table::MountTable;
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -21,14 +22,18 @@ pub fn leads_into<P: AsRef<Path>>(path: &Path, places: &[P]) -> bool {
 }
 
 /// Whether a file has several names, of which another one may lie where commands write: what is written under that name is written here.
-/// Programs of the system have some of old, and count as ones that have none.
+/// Programs of the system have some of old, and count as ones that have none. So do those that the machine's owner has installed
+/// (`/usr/local`; git gives one file a hundred names there), but for scripts.
 #[must_use]
 pub fn has_another_name(path: &Path) -> bool {
-    let is_of_system = || {
-        let is_below = |real: &Path| SYSTEM.iter().any(|system| real.starts_with(system)) && !real.starts_with(LOCAL);
-        path.canonicalize().is_ok_and(|real| is_below(&real))
-    };
-    fs::metadata(path).is_ok_and(|file| file.is_file() && file.nlink() > 1) && !is_of_system()
+    if !fs::metadata(path).is_ok_and(|file| file.is_file() && file.nlink() > 1) {
+        return false;
+    }
+    match path.canonicalize() {
+        Ok(real) if real.starts_with(LOCAL) => is_script(&real),
+        Ok(real) => !SYSTEM.iter().any(|system| real.starts_with(system)),
+        Err(_) => true,
+    }
 }
 
 /// Whether the directory of an entry is one of procfs, wherever that is mounted.
@@ -136,9 +141,10 @@ const MOST_LINKS: usize = 40;
 
 #[cfg(test)]
 mod tests {
-    use super::leads_into;
+    use super::{has_another_name, leads_into};
     use std::fs;
     use std::os::unix::fs::symlink;
+    use std::path::Path;
 
     #[test]
     fn every_step_counts() {
@@ -207,6 +213,20 @@ mod tests {
         }
         for path in ["/proc/uptime", "/proc/sys/kernel/ostype", "/proc/..", "/dev/null"] {
             assert!(!leads_into(path.as_ref(), &places), "the control {path}");
+        }
+    }
+
+    #[test]
+    fn names_elsewhere_count_and_those_of_the_system_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+        fs::write(&one, "").unwrap();
+        assert!(!has_another_name(&one) && !has_another_name(&folder.path().join("absent")));
+        fs::hard_link(&one, &other).unwrap();
+        assert!(has_another_name(&one) && has_another_name(&other));
+        // Where this machine has git from its sources, most of its commands are names of one file.
+        for program in ["/usr/bin/perl", "/usr/local/bin/git"] {
+            assert!(!has_another_name(Path::new(program)), "{program}");
         }
     }
 }
