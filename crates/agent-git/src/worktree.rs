@@ -18,8 +18,10 @@ use crate::hooks::RepositoryHooks;
 use crate::repository::{Discovery, Repository};
 use crate::watch::head_commit;
 use agent_types::ports::{CancelSignal, CommandRunner};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -63,14 +65,33 @@ impl RepositoryHooks {
         head.ok_or_else(|| String::from("the repository has no commit yet"))
     }
 
-    /// Where the directory in which the agent works lies in such a worktree.
+    /// Where the directory in which the agent works lies in such a worktree, without links. In the commit it may be a link, which would
+    /// lead out of the worktree.
     ///
     /// # Errors
-    /// There is no repository to make one of.
+    /// There is no repository to make one of, or no such directory in the worktree; in words.
     pub fn in_worktree(&self, place: &WorktreePlace) -> Result<PathBuf, String> {
         let repository = self.repository()?;
         let below = self.config().workspace.strip_prefix(&repository.top).unwrap_or(Path::new(""));
-        Ok(tree_of(repository, place).join(below))
+        let failed = |error: io::Error| format!("cannot open {}: {error}", place.folder.display());
+        let mut at = place.folder.canonicalize().map_err(failed)?.join(tree_name(repository));
+        let mut left = below.components();
+        loop {
+            match at.symlink_metadata() {
+                Ok(found) if found.is_dir() => {}
+                Ok(_) => {
+                    return Err(format!(
+                        "{} is no directory in the commit, but a link or a file: the agent would work elsewhere",
+                        at.display()
+                    ));
+                }
+                Err(_) => return Err(String::from("the directory in which the agent works is in no commit")),
+            }
+            match left.next() {
+                Some(part) => at.push(part),
+                None => return Ok(at),
+            }
+        }
     }
 
     /// Makes a worktree of a commit, on a branch of its own. What an attempt before left in its place is taken away. `runner` lets git
@@ -97,11 +118,7 @@ impl RepositoryHooks {
             WorktreeLeft::Unknown(found) => return Err(found),
         }
         let made = making.make(commit).await.map_err(|error| error.to_string());
-        let workspace = self.in_worktree(place)?;
-        let made = made.and_then(|()| match workspace.is_dir() {
-            true => Ok(()),
-            false => Err(String::from("the directory in which the agent works is in no commit")),
-        });
+        let made = made.and_then(|()| self.in_worktree(place).map(drop));
         if made.is_err() {
             // What is left of it is known by its note.
             let _ = making.discard().await;
@@ -180,7 +197,10 @@ impl Making<'_> {
     async fn without_note(&self) -> Result<WorktreeLeft, WorktreeError> {
         Ok(match self.listed().await? {
             None => WorktreeLeft::Nothing,
-            Some(_) => self.removed_by_others(),
+            Some(_) => {
+                self.unlock().await;
+                self.removed_by_others()
+            }
         })
     }
 
@@ -193,15 +213,27 @@ impl Making<'_> {
 
     async fn look_through(&self, base: &str) -> Result<WorktreeLeft, WorktreeError> {
         let listed = self.listed().await?;
-        let (Some(listed), true) = (listed, self.tree.is_dir()) else {
+        let (Some(listed), true) = (listed, self.tree.symlink_metadata().is_ok_and(|found| found.is_dir())) else {
+            if self.has_others()? {
+                // Somebody moved it: what it was is there.
+                self.unlock().await;
+                return Ok(WorktreeLeft::Unknown(format!(
+                    "{}: it is not there any more, but other things are in {}, where they stay",
+                    self.whereabouts(),
+                    self.place.folder.display()
+                )));
+            }
             let is_at_base = self.branch_commit().await?.is_none_or(|commit| commit == base);
             if is_at_base {
                 self.note(REMOVING, base)?;
                 self.discard().await?;
+            } else {
+                self.unlock().await;
             }
             return Ok(self.removed_by_others());
         };
         if !self.is_of_repository() {
+            self.unlock().await;
             return Ok(WorktreeLeft::Unknown(format!(
                 "{}: its `.git` leads to another repository",
                 self.whereabouts()
@@ -209,7 +241,7 @@ impl Making<'_> {
         }
         let inside = self.inside().await?;
         let status = inside.run(&["status", "--porcelain=v1", "-z", "--untracked-files=normal"], Vec::new()).await?;
-        let has_uncommitted = !status.is_empty();
+        let has_uncommitted = !status.is_empty() || self.has_files_of_submodules(&inside).await?;
         let is_at_base = |commit: Option<&String>| commit.is_some_and(|commit| commit == base);
         let branch_commit = self.branch_commit().await?;
         if !has_uncommitted && is_at_base(listed.head.as_ref()) && is_at_base(branch_commit.as_ref()) {
@@ -219,14 +251,40 @@ impl Making<'_> {
         }
         let range = format!("{base}..HEAD");
         let commits = inside.line(&["rev-list", "--count", &range, "--"], Vec::new()).await;
-        // From here on it is the user's.
-        let _ = self.git.run(&["worktree", "unlock", "--", self.tree_text()?], Vec::new()).await;
+        self.unlock().await;
         Ok(WorktreeLeft::Changes {
             path: self.tree.clone(),
             branch: listed.branch.unwrap_or_else(|| self.place.branch.clone()),
             commits: commits.ok().and_then(|count| count.parse().ok()).unwrap_or_default(),
             has_uncommitted,
         })
+    }
+
+    /// From here on it is the user's, whose git may remove it.
+    async fn unlock(&self) {
+        if let Ok(tree) = self.tree_text() {
+            // One that is not locked needs none.
+            let _ = self.git.run(&["worktree", "unlock", "--", tree], Vec::new()).await;
+        }
+    }
+
+    /// Whether there are files where a submodule belongs. They are not checked out here, and git says nothing of what lies there.
+    async fn has_files_of_submodules(&self, inside: &Git<'_>) -> Result<bool, WorktreeError> {
+        let index = inside.run(&["ls-files", "--stage", "-z"], Vec::new()).await?;
+        let entries = index.split(|byte| *byte == 0).filter_map(|entry| entry.strip_prefix(GITLINK));
+        let paths = entries.filter_map(|entry| entry.splitn(2, |byte| *byte == b'\t').nth(1));
+        let has_files = |path: &[u8]| {
+            let entries = fs::read_dir(self.tree.join(OsStr::from_bytes(path)));
+            entries.is_ok_and(|mut entries| entries.next().is_some())
+        };
+        Ok({ paths }.any(has_files))
+    }
+
+    /// Whether something lies in the folder that the agent did not put there.
+    fn has_others(&self) -> io::Result<bool> {
+        let own = [NOTE, NEW_NOTE].map(OsStr::new);
+        let is_own = |entry: io::Result<fs::DirEntry>| entry.map(|entry| own.contains(&&*entry.file_name()));
+        fs::read_dir(&self.place.folder)?.map(is_own).try_fold(false, |others, is_own| Ok(others | !is_own?))
     }
 
     /// Takes away what no agent changed. It is not stopped in between: what it began it ends.
@@ -242,8 +300,19 @@ impl Making<'_> {
             }
             git.run(&["worktree", "remove", "--force", "--force", "--", self.tree_text()?], Vec::new()).await?;
         }
-        remove_directory(&self.place.folder)?;
-        Ok(())
+        for note in [NEW_NOTE, NOTE] {
+            match fs::remove_file(self.place.folder.join(note)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        match fs::remove_dir(&self.place.folder) {
+            // What else lies there is not the agent's.
+            Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {
+                Err(error.into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Git in the worktree, which runs no filter that any configuration names there.
@@ -327,7 +396,13 @@ impl Making<'_> {
 
 /// Named as the repository's own directory: some tools go by that.
 fn tree_of(repository: &Repository, place: &WorktreePlace) -> PathBuf {
-    place.folder.join(repository.top.file_name().unwrap_or("tree".as_ref()))
+    place.folder.join(tree_name(repository))
+}
+
+/// No note beside it has this name.
+fn tree_name(repository: &Repository) -> &OsStr {
+    let name = repository.top.file_name().filter(|name| *name != NOTE && *name != NEW_NOTE);
+    name.unwrap_or("tree".as_ref())
 }
 
 /// Writing many files takes longer than a question to git.
@@ -356,6 +431,8 @@ fn remove_directory(path: &Path) -> io::Result<()> {
     }
 }
 
+/// With which the entry of a submodule begins.
+const GITLINK: &[u8] = b"160000 ";
 const NOTE: &str = "state";
 const NEW_NOTE: &str = "state.new";
 const MAKING: &str = "making";

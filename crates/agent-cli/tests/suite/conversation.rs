@@ -176,6 +176,31 @@ fn a_cancel_ends_the_turn_and_not_the_conversation() {
     assert!(!scratch.work("a.txt").exists());
 }
 
+/// A program need not wait for the stop.
+#[test]
+fn what_follows_a_cancel_at_once_is_said_to_the_next_turn() {
+    let scratch = Scratch::new();
+    let model = Model::script([stalled(), writes("a.txt", ""), Step::text("Here.")]);
+    let mut program = Program::start(&scratch, &model, &["--sandbox", "off", "--include-partial-messages"]);
+    program.say("go on");
+    program.until("stream_event");
+    program.send(json!({ "type": "cancel" }));
+    program.say("write");
+    assert_eq!(program.result()["subtype"], "cancelled");
+    let (question, _) = program.until("question");
+    program.send(json!({ "type": "cancel" }));
+    program.send(json!({ "type": "answer", "question": question["id"], "decision": "allow", "scope": "always" }));
+    program.say("and now?");
+    program.until("question_withdrawn");
+    assert_eq!(program.result()["subtype"], "cancelled");
+    program.until("rejected");
+    assert_eq!(program.result()["result"], "Here.");
+    let (code, _, _) = program.end();
+    assert_eq!(code, 42, "an answer came too late");
+    let kept = std::fs::read_to_string(scratch.path("config/config.toml")).unwrap_or_default();
+    assert!(!scratch.work("a.txt").exists() && !kept.contains("write_file"), "{kept}");
+}
+
 #[test]
 fn what_is_no_line_is_rejected_and_changes_nothing() {
     let (scratch, model) = (Scratch::new(), Model::script([Step::text("Here.")]));

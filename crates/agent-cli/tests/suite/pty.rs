@@ -190,6 +190,8 @@ fn keys_that_come_before_the_question_do_not_answer_it() {
     running.write("\x1b[200~y\x1b[201~");
     running.wait_for("a paste is no answer");
     assert!(!scratch.work("b.txt").exists());
+    // Keys count again a moment after it.
+    running.wait_for_screen(|screen| screen.contains("no answer\n") && screen.contains("\n  answer:"));
     running.write("y");
     running.wait_for_screen(|screen| screen.contains("That is all.\n> yyy\n"));
     running.write("\x15");
@@ -496,6 +498,7 @@ fn no_line_of_a_paste_answers_a_question() {
         running.write(rest);
         running.wait_for("a paste is no answer");
         assert!(!scratch.work("b.txt").exists(), "a paste approved the call");
+        running.wait_for_screen(|screen| screen.contains("no answer\n") && screen.contains("\n  answer:"));
         running.write("rno\r");
         at_rest_after(&running, "That is all.");
         running.write("\x04");

@@ -183,7 +183,7 @@ fn one_that_is_removed_meanwhile_is_an_answer() {
         tree
     };
     let forget = || {
-        repo.git(&["worktree", "unlock", place.folder.join("project").to_str().unwrap()]);
+        // It is not locked any more: git forgets it.
         repo.git(&["worktree", "prune"]);
         repo.git(&["branch", "-D", "agent/s.1"]);
         let _ = fs::remove_dir_all(&place.folder);
@@ -279,4 +279,73 @@ fn an_agent_in_a_directory_below_works_in_the_same_directory_of_the_worktree() {
     let workspace = made(&agent, &place).unwrap();
     assert!(workspace.ends_with("project/sub") && workspace.join("b.rs").exists());
     assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing);
+}
+
+/// In the commit, the directory in which the agent works may be a link to anywhere.
+#[test]
+fn a_directory_that_is_a_link_in_the_commit_is_no_place_to_work() {
+    let Some(repo) = Repo::new() else { return };
+    let elsewhere = repo.directory.path().join("elsewhere");
+    fs::create_dir_all(elsewhere.join("below")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, repo.project.join("sub")).unwrap();
+    repo.git(&["add", "sub"]);
+    repo.git(&["commit", "-qm", "a link"]);
+    fs::remove_file(repo.project.join("sub")).unwrap();
+    fs::create_dir_all(repo.project.join("sub/below")).unwrap();
+    for below in ["sub", "sub/below"] {
+        let agent =
+            Agent::new(HooksConfig { workspace: repo.project.join(below).canonicalize().unwrap(), ..repo.config() });
+        let why = made(&agent, &place(&repo)).unwrap_err();
+        assert!(why.contains("is no directory in the commit, but a link"), "{below}: {why}");
+        assert!(is_gone(&repo, &place(&repo)), "{below}");
+    }
+    let agent = repo.agent();
+    assert!(made(&agent, &place(&repo)).is_ok(), "the control");
+}
+
+/// Git says nothing of files in the directory of a submodule that is not checked out.
+#[test]
+fn what_lies_where_a_submodule_belongs_is_kept() {
+    let Some(repo) = Repo::new() else { return };
+    let commit = repo.git(&["rev-parse", "HEAD"]);
+    repo.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{},sm", commit.trim())]);
+    repo.git(&["commit", "-qm", "a submodule"]);
+    let (agent, place) = (repo.agent(), place(&repo));
+    made(&agent, &place).unwrap();
+    assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing, "the control");
+    let tree = made(&agent, &place).unwrap();
+    fs::write(tree.join("sm/work.txt"), "work\n").unwrap();
+    let left = clear(&agent, &place);
+    assert!(matches!(left, WorktreeLeft::Changes { has_uncommitted: true, .. }), "{left:?}");
+    assert!(tree.join("sm/work.txt").exists());
+}
+
+#[test]
+fn one_that_somebody_moved_aside_stays() {
+    let Some(repo) = Repo::new() else { return };
+    let (agent, place) = (repo.agent(), place(&repo));
+    let tree = made(&agent, &place).unwrap();
+    fs::write(tree.join("u"), "work\n").unwrap();
+    let aside = place.folder.join("aside");
+    fs::rename(&tree, &aside).unwrap();
+    let why = unknown(clear(&agent, &place));
+    assert!(why.contains("other things are in"), "{why}");
+    assert_eq!(fs::read_to_string(aside.join("u")).unwrap(), "work\n");
+    // It is not locked: the user's git can move it back, or forget it.
+    fs::rename(&aside, &tree).unwrap();
+    repo.git(&["worktree", "remove", "--force", tree.to_str().unwrap()]);
+}
+
+/// The note beside a worktree has a name, too.
+#[test]
+fn a_repository_may_be_called_as_the_note() {
+    let Some(repo) = Repo::new() else { return };
+    let project = repo.project.with_file_name("state");
+    fs::rename(&repo.project, &project).unwrap();
+    let agent = Agent::new(HooksConfig { workspace: project.clone(), ..repo.config() });
+    let tree = made(&agent, &place(&repo)).unwrap();
+    assert!(tree.join("a.rs").exists());
+    assert_eq!(clear(&agent, &place(&repo)), WorktreeLeft::Nothing);
+    fs::rename(&project, &repo.project).unwrap();
+    assert!(is_gone(&repo, &place(&repo)));
 }

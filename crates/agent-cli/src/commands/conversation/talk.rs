@@ -53,6 +53,8 @@ pub(super) struct Talk<'a> {
     /// What the agent does, after how many of the messages that were sent.
     doing: Doing,
     taken: u64,
+    /// The number of the last message that stops a turn.
+    stop: u64,
     /// Lines of the input so far, and how many of them changed nothing.
     lines: u64,
     rejected: u64,
@@ -96,6 +98,7 @@ impl<'a> Talk<'a> {
             repository,
             doing: Doing::Working,
             taken: 0,
+            stop: 0,
             lines: 0,
             rejected: 0,
             due: Vec::new(),
@@ -171,7 +174,8 @@ impl<'a> Talk<'a> {
                     let told = mcp.as_deref_mut().and_then(|mcp| mcp.take(change, rests, &self.handle));
                     told.iter().for_each(|told| self.printer.say(told));
                 }
-                line = next(lines.as_mut()) => {
+                // What follows a stop is said to the turn after it: the session gives back what waits when it stops.
+                line = next(lines.as_mut()), if !self.stops() => {
                     let has_ended = line.is_none_or(|line| self.line(line));
                     if has_ended {
                         lines = None;
@@ -185,6 +189,11 @@ impl<'a> Talk<'a> {
     /// Whether the agent rests, and has taken all that was sent.
     fn rests(&self) -> bool {
         self.doing == Doing::Idle && self.taken >= self.handle.sent()
+    }
+
+    /// Whether a turn is being stopped.
+    fn stops(&self) -> bool {
+        self.doing == Doing::Stopping || self.taken < self.stop
     }
 
     /// Takes a line. Returns whether it is the last.
@@ -205,7 +214,10 @@ impl<'a> Talk<'a> {
                 Answered::Again(question) => self.printer.line(&Line::Question(*question)),
                 Answered::Not(why) => self.reject(self.lines, &why),
             },
-            Ok(Said::Cancel {}) => self.handle.cancel(),
+            Ok(Said::Cancel {}) => {
+                self.handle.cancel();
+                self.stop = self.handle.sent();
+            }
             Ok(Said::End {}) => return true,
             Err(why) => self.reject(self.lines, &why),
         }

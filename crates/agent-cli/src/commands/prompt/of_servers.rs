@@ -51,10 +51,9 @@ impl Mcp {
             let usage = format!("/{server}:{} {}", offer.name, arguments.join(" "));
             inline(&format!("{}  {} (of the server)", usage.trim_end(), offer.description))
         };
-        let all = self.offers.values();
-        all.flat_map(|offers| offers.prompts.iter().map(|offer| line(&offers.server, offer)))
-            .take(MOST_LISTED)
-            .collect()
+        let all = self.offers.values().flat_map(|offers| offers.prompts.iter().map(|offer| (&offers.server, offer)));
+        let typed = all.filter(|(_, offer)| is_typed(offer));
+        typed.map(|(server, offer)| line(server, offer)).take(MOST_LISTED).collect()
     }
 
     /// A server and the rest of a name that begins with its own: `files:docs://intro`.
@@ -167,8 +166,11 @@ impl Screen {
     pub(super) fn know_offers(&mut self) {
         let (Some(mcp), Some(desk)) = (&self.mcp, &mut self.desk) else { return };
         let of = |sign: char, server: &str, offers: &[Offer]| {
-            let is_plain = |offer: &&Offer| !offer.name.contains(|c: char| c.is_whitespace() || c.is_control());
-            offers.iter().filter(is_plain).map(|offer| format!("{sign}{server}:{}", offer.name)).collect::<Vec<_>>()
+            offers
+                .iter()
+                .filter(|offer| is_typed(offer))
+                .map(|offer| format!("{sign}{server}:{}", offer.name))
+                .collect::<Vec<_>>()
         };
         let all = mcp.offers.values().flat_map(|offers| {
             [of('@', &offers.server, &offers.resources), of('/', &offers.server, &offers.prompts)].concat()
@@ -191,12 +193,20 @@ impl Desk {
     }
 }
 
+/// Whether a person can type its name.
+fn is_typed(offer: &Offer) -> bool {
+    !offer.name.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
 /// All of them, or why one cannot be had: half of what a message is about would be another message.
 async fn read(servers: &Arc<Servers>, named: Vec<(String, String, String)>) -> Result<Vec<Attachment>, String> {
     let (mut read, mut left) = (Vec::new(), MOST_BYTES_TOGETHER);
     for (server, uri, name) in named {
         let text = servers.resource(&server, &uri).await.map_err(|why| format!("{name}: {why}"))?;
         let (text, part) = cut(text, left.min(MOST_BYTES_OF_ONE));
+        if text.is_empty() {
+            return Err(format!("{name}: there is no room for it in a message, or it is one line that is too long"));
+        }
         left = left.saturating_sub(text.len());
         read.push(Attachment { name: inline(&name).into(), part: part.into(), text });
     }
