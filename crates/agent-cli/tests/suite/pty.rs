@@ -190,8 +190,7 @@ fn keys_that_come_before_the_question_do_not_answer_it() {
     running.write("\x1b[200~y\x1b[201~");
     running.wait_for("a paste is no answer");
     assert!(!scratch.work("b.txt").exists());
-    // Keys count again a moment after it.
-    running.wait_for_screen(|screen| screen.contains("no answer\n") && screen.contains("\n  answer:"));
+    until_keys_count_again(&running);
     running.write("y");
     running.wait_for_screen(|screen| screen.contains("That is all.\n> yyy\n"));
     running.write("\x15");
@@ -200,6 +199,15 @@ fn keys_that_come_before_the_question_do_not_answer_it() {
     let ended = running.end();
     assert!(ended.assert_code(0).out.contains("  … "), "keys count from a moment on: {ended:?}");
     assert!(scratch.work("b.txt").exists());
+}
+
+/// Behind a paste keys count after a moment, and the label in front of the line says so: first that they do not, then that they do.
+fn until_keys_count_again(running: &Running) {
+    eventually("keys count again", || {
+        let said = running.said();
+        let behind = said.rsplit_once("a paste is no answer").and_then(|(_, behind)| behind.split_once("  … "));
+        behind.is_some_and(|(_, behind)| behind.contains("answer:"))
+    });
 }
 
 /// A person who is typing a message when the question appears answers nothing with it, however slowly the keys come.
@@ -498,7 +506,7 @@ fn no_line_of_a_paste_answers_a_question() {
         running.write(rest);
         running.wait_for("a paste is no answer");
         assert!(!scratch.work("b.txt").exists(), "a paste approved the call");
-        running.wait_for_screen(|screen| screen.contains("no answer\n") && screen.contains("\n  answer:"));
+        until_keys_count_again(&running);
         running.write("rno\r");
         at_rest_after(&running, "That is all.");
         running.write("\x04");
