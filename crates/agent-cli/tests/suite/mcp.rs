@@ -526,6 +526,13 @@ fn resources_and_prompts_of_a_server_go_along_once_they_were_read() {
     eventually("it is asked for", || place.notes().contains(&"read docs://slow".to_owned()));
     running.write("\x03");
     running.wait_for("not sent: @s:docs://slow was not waited for");
+    // Something else that is looked for gives the line back, too.
+    running.write("\x15twice @s:docs://slow\r");
+    running.wait_for_screen(|screen| screen.contains("\nreading @s:docs://slow"));
+    running.write("/model\r");
+    running.wait_for("Model (another: /model ID)");
+    running.write("\x1b");
+    running.wait_for_screen(|screen| screen.contains("> twice @s:docs://slow"));
     running.write("\x15without\r");
     at_rest_after(&running, "To three.");
     assert!(last().contains("without") && !last().contains("slow"), "{}", last());

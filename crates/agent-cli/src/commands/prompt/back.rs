@@ -51,7 +51,9 @@ impl Screen {
         self.look(tokio::task::spawn_blocking(move || Looked::Messages(earlier(&directory, &id))));
     }
 
+    /// Looks for something else from now on. A line that waited for what was looked for stands in the editor again.
     pub(super) fn look(&mut self, look: JoinHandle<Looked>) {
+        self.stop_reading();
         if let Some(desk) = &mut self.desk {
             desk.looking = Some(look);
         }

@@ -89,19 +89,23 @@ impl Screen {
             self.view.said(&message);
             return self.handle.input(message);
         }
-        self.view.tell(&format!("/{} is a command of the repository, which would say to the agent:", custom.name));
-        clean(&message).lines().for_each(|row| self.view.tell(&format!("  | {row}")));
-        let choices = [('y', "yes, send it".to_owned()), ('n', "no".to_owned())];
-        let is_open = self.choose_later(Chooser::by_letter("Send this?", choices, 1), move |screen, at| {
-            if at == 0 {
-                screen.agreed.insert(message.clone());
-                screen.handle.input(message);
-            }
-            false
-        });
-        if !is_open {
+        if !self.offer_text(&format!("/{} is a command of the repository", custom.name), message) {
             self.not_done(line, "not sent: a command of the repository is agreed to with a key, in the line editor");
         }
+    }
+
+    /// Shows a text of others whole, and sends it once the person agrees. Returns whether the person can be asked.
+    pub(super) fn offer_text(&mut self, whose: &str, text: String) -> bool {
+        self.view.tell(&format!("{whose}, which would say to the agent:"));
+        clean(&text).lines().for_each(|row| self.view.tell(&format!("  | {row}")));
+        let choices = [('y', "yes, send it".to_owned()), ('n', "no".to_owned())];
+        self.choose_later(Chooser::by_letter("Send this?", choices, 1), move |screen, at| {
+            if at == 0 {
+                screen.agreed.insert(text.clone());
+                screen.handle.input(text);
+            }
+            false
+        })
     }
 
     fn command(&mut self, line: &str, builtin: &Builtin, argument: &str) -> bool {

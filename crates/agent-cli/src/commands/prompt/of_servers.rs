@@ -8,9 +8,8 @@ use super::back::Looked;
 use super::desk::Desk;
 use crate::mcp::session::Mcp;
 use crate::screen::attached::{MOST_BYTES_OF_ONE, MOST_BYTES_TOGETHER};
-use crate::screen::choose::Chooser;
 use crate::screen::counted::counted;
-use crate::screen::terminal::{clean, inline};
+use crate::screen::terminal::inline;
 use crate::session::pictured::mentions;
 use agent_core::conversation::Attachment;
 use agent_mcp::{Offer, Servers};
@@ -133,25 +132,18 @@ impl Screen {
                 self.sent_read(&line, shown, when == When::AfterTheTurn);
                 self.read_resources.clear();
             }
-            Given::Prompt(Ok(text)) => self.offer_text(&pending, text),
+            Given::Prompt(Ok(text)) if text.len() > MOST_BYTES_OF_ONE => {
+                let told = format!("not sent: {} is longer than {MOST_BYTES_OF_ONE} bytes", pending.what);
+                self.not_done(&pending.line, &told);
+            }
+            Given::Prompt(Ok(text)) => {
+                // It is of the server's words: it is seen before it is sent.
+                self.offer_text(&format!("{} is a prompt of the server", pending.what), text);
+            }
             Given::Resources(Err(why)) | Given::Prompt(Err(why)) => {
                 self.not_done(&pending.line, &inline(&format!("not sent: {}: {why}", pending.what)));
             }
         }
-    }
-
-    /// A prompt is of the server's words: it is seen before it is sent.
-    fn offer_text(&mut self, pending: &Pending, text: String) {
-        self.view.tell(&format!("{} is a prompt of the server, which would say to the agent:", pending.what));
-        clean(&text).lines().for_each(|row| self.view.tell(&format!("  | {}", inline(row))));
-        let choices = [('y', "yes, send it".to_owned()), ('n', "no".to_owned())];
-        self.choose_later(Chooser::by_letter("Send this?", choices, 1), move |screen, at| {
-            if at == 0 {
-                screen.view.said(&text);
-                screen.handle.input(text);
-            }
-            false
-        });
     }
 
     /// Nothing is waited for any more: the line stands there again. Returns whether something was.
