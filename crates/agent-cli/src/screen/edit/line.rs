@@ -157,27 +157,29 @@ impl Line {
         self.cursor = self.cells.len();
     }
 
-    /// Puts a text at the cursor. With its neighbours it may make other letters: an accent joins the letter before it.
+    /// Puts a text at the cursor. With its neighbours it may make other letters: an accent joins the letter before it, and a half of a flag
+    /// changes all the flags behind it.
     fn put(&mut self, text: &str) {
         let is_letter = |cell: &&Cell| !cell.is_paste && !cell.is_break();
         let before = self.cursor.checked_sub(1).filter(|at| self.cells.get(*at).as_ref().is_some_and(is_letter));
         let start = before.unwrap_or(self.cursor);
-        let after = self.cells.get(self.cursor).filter(is_letter).map_or("", |cell| &cell.text);
-        let end = self.cursor + usize::from(!after.is_empty());
         let head = before.and_then(|at| self.cells.get(at)).map_or("", |cell| &cell.text);
-        let joined = cells(&format!("{head}{text}{after}"));
+        let mut joined = cells(&format!("{head}{text}"));
         let until = head.len() + text.len();
-        let mut passed = 0;
-        let mut cursor = start;
-        for cell in &joined {
-            if passed >= until {
+        let mut end = self.cursor;
+        while let (Some(last), Some(next)) = (joined.last(), self.cells.get(end).filter(is_letter)) {
+            let both = cells(&format!("{}{}", last.text, next.text));
+            if both.first() == Some(last) {
                 break;
             }
-            passed += cell.text.len();
-            cursor += 1;
+            joined.pop();
+            joined.extend(both);
+            end += 1;
         }
+        let mut passed = 0;
+        let cursor = joined.iter().take_while(|cell| (passed < until, passed += cell.text.len()).0).count();
         self.cells.splice(start..end, joined);
-        self.cursor = cursor;
+        self.cursor = start + cursor;
     }
 
     /// Takes back the last change. Returns whether there was one.

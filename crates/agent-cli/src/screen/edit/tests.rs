@@ -209,6 +209,31 @@ fn keys_that_ask_for_something_else() {
     assert_eq!(editor.input(&key(KeyCode::Char('d'), Modifiers::CONTROL)), Wish::None);
 }
 
+/// What is typed joins as many letters behind it as it changes.
+#[test]
+fn a_letter_joins_all_that_it_changes_behind_it() {
+    for (behind, typed, letters) in [
+        ("\u{200d}👩", "\u{1f1ae}", vec!["\u{1f1ae}\u{200d}👩"]),
+        (
+            "\u{1f1e9}\u{1f1ea}\u{1f1eb}\u{1f1f7}",
+            "\u{1f1fa}",
+            vec!["\u{1f1fa}\u{1f1e9}", "\u{1f1ea}\u{1f1eb}", "\u{1f1f7}"],
+        ),
+    ] {
+        let mut line = Line::default();
+        line.set(behind);
+        line.move_to(Move::Start);
+        line.insert(typed);
+        let mut shown = Vec::new();
+        line.move_to(Move::Start);
+        for _ in 0..line.cells().len() {
+            line.move_to(Move::Right);
+            shown.push(line.last_before().to_owned());
+        }
+        assert_eq!(shown, letters);
+    }
+}
+
 fn any_input() -> impl Strategy<Value = Input> {
     let letters = prop_oneof![
         any::<char>(),
