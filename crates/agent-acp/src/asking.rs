@@ -16,11 +16,11 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
-/// A question, and where its answer goes. A channel keeps room for many: small room, as they are on the heap.
-pub(crate) type Question = Box<(ApprovalQuestion, oneshot::Sender<ApprovalAnswer>)>;
+/// A question, and where its answer goes.
+pub(crate) type Question = (ApprovalQuestion, oneshot::Sender<ApprovalAnswer>);
 
-/// Passes questions to the session's task.
-pub(crate) struct ClientApprover(pub(crate) mpsc::UnboundedSender<Question>);
+/// Passes questions to the session's task. A channel keeps room for many: small room, as they are on the heap.
+pub(crate) struct ClientApprover(pub(crate) mpsc::UnboundedSender<Box<Question>>);
 
 #[async_trait]
 impl Approver for ClientApprover {

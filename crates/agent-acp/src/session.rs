@@ -55,7 +55,7 @@ pub(crate) struct Session {
     pub(crate) runner: JoinHandle<End>,
     /// On the heap: a channel keeps room for many.
     pub(crate) commands: mpsc::UnboundedReceiver<Box<Command>>,
-    pub(crate) questions: mpsc::UnboundedReceiver<Question>,
+    pub(crate) questions: mpsc::UnboundedReceiver<Box<Question>>,
     pub(crate) insight: Arc<dyn Insight>,
     pub(crate) live: Box<dyn Live>,
     pub(crate) telling: Telling,
@@ -118,7 +118,7 @@ impl Session {
                         before.push(notice);
                     }
                     self.take(&mut desk, before);
-                    self.ask(&desk, question);
+                    self.ask(&desk, *question);
                 }
                 Some(remark) = remarked.recv() => self.telling.remark("info", &remark),
                 told = self.live.told(&self.handle, rests) => self.telling.remark("info", &told),
@@ -296,8 +296,7 @@ impl Session {
         }
     }
 
-    fn ask(&mut self, desk: &Desk, question: Question) {
-        let (question, answer) = *question;
+    fn ask(&mut self, desk: &Desk, (question, answer): Question) {
         let is_of_hook = desk.asked_by_hook.contains(&question.call.id);
         let asking = Asking {
             client: self.client.clone(),

@@ -286,7 +286,8 @@ impl Redactor {
         match walls {
             Walls::Usual => {}
             Walls::Reading { akin } => self.texts(akin),
-            Walls::Opened(Opening { doors, reason, places: _ }) => {
+            Walls::Opened(opening) => {
+                let Opening { doors, reason, places: _ } = &mut **opening;
                 self.text(reason);
                 for door in doors {
                     match door {

@@ -99,7 +99,7 @@ impl Bash {
         check(&arguments)?;
         let plain = Plain::of(&arguments.command);
         let walls = match &arguments.sandbox {
-            Some(wanted) => Walls::Opened(self.opening(wanted, &arguments, plain.as_ref())?),
+            Some(wanted) => Walls::Opened(Box::new(self.opening(wanted, &arguments, plain.as_ref())?)),
             None if self.is_held_to_reading(&arguments, plain.as_ref()) => {
                 Walls::Reading { akin: file_tool::SHOWING.iter().map(ToString::to_string).collect() }
             }
@@ -232,7 +232,7 @@ impl Looked {
     /// That others were, for the model.
     fn decided(self, context: &ToolContext) -> Result<Self, String> {
         let Walls::Opened(opening) = &self.walls else { return Ok(self) };
-        let walls = Walls::Opened(doors::decided(opening, context.opening.as_ref())?);
+        let walls = Walls::Opened(Box::new(doors::decided(opening, context.opening.as_ref())?));
         Ok(Self { walls, ..self })
     }
 

@@ -119,7 +119,7 @@ impl Subject {
 
     /// What of the sandbox it asks to have opened.
     #[must_use]
-    pub const fn opening(&self) -> Option<&Opening> {
+    pub fn opening(&self) -> Option<&Opening> {
         match self {
             Self::Command { walls: Walls::Opened(opening), .. } => Some(opening),
             Self::Command { .. } | Self::None | Self::Paths(_) | Self::Files { .. } => None,
@@ -377,6 +377,7 @@ impl RanTool {
 #[cfg(test)]
 mod tests {
     use super::{HookVerdict, ToolSpec};
+    use alloc::boxed::Box;
     use alloc::string::{String, ToString};
     use alloc::sync::Arc;
     use alloc::vec;
@@ -428,19 +429,19 @@ mod tests {
                 r#"{"Command":{"text":"ls","plain":null,"walls":{"Reading":{"akin":["read"]}}}}"#,
             ),
             (
-                Walls::Opened(Opening {
+                Walls::Opened(Box::new(Opening {
                     doors: vec![Door::Network, Door::Git, Door::Write("/x".into()), Door::Outside],
                     reason: "r".into(),
                     places: vec![],
-                }),
+                })),
                 r#"{"Command":{"text":"ls","plain":null,"walls":{"Opened":{"doors":["Network","Git",{"Write":"/x"},"Outside"],"reason":"r"}}}}"#,
             ),
             (
-                Walls::Opened(Opening {
+                Walls::Opened(Box::new(Opening {
                     doors: vec![Door::Write("/x".into())],
                     reason: "r".into(),
                     places: vec![PlaceMark { device: 1, number: u64::MAX }],
-                }),
+                })),
                 r#"{"Command":{"text":"ls","plain":null,"walls":{"Opened":{"doors":[{"Write":"/x"}],"reason":"r","places":[{"device":1,"number":18446744073709551615}]}}}}"#,
             ),
         ] {

@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn every_call_of_the_tool_is_not_offered_for_one_that_opens_the_sandbox() {
         let asks = |door| {
-            let walls = Walls::Opened(Opening { doors: vec![door], reason: "r".into(), places: Vec::new() });
+            let walls = Walls::Opened(Box::new(Opening { doors: vec![door], reason: "r".into(), places: Vec::new() }));
             let (text, plain) = (String::from("make x"), Some(vec![String::from("make x")]));
             about("bash", Subject::Command { text, plain, carries_over: false, beyond_reading: None, walls })
         };

@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn a_rule_for_a_call_that_opens_the_sandbox_names_the_doors() {
         let asks = |doors: &[Door]| {
-            let walls = Walls::Opened(Opening { doors: doors.to_vec(), reason: "r".into(), places: Vec::new() });
+            let walls =
+                Walls::Opened(Box::new(Opening { doors: doors.to_vec(), reason: "r".into(), places: Vec::new() }));
             let plain = Some(vec!["git fetch origin".to_owned(), "head -3".to_owned()]);
             let text = "git fetch origin | head -3".to_owned();
             about("bash", Subject::Command { text, plain, carries_over: false, beyond_reading: None, walls })

@@ -153,6 +153,7 @@ impl Batch {
 
     /// Why a call would fail, as a reason to put no question about it: unless a call before it may change that.
     fn foreseen(&self, at: usize, fact: &CallFacts) -> Option<String> {
+        let foreseen = fact.foreseen.as_ref()?;
         let Finding::Runnable(inspection) = &fact.finding else { return None };
         let paths = inspection.subject.paths()?;
         let may_change_that = |open: &OpenCall| match open.subject.paths() {
@@ -161,7 +162,7 @@ impl Batch {
         };
         let before = self.calls.get(..at)?;
         let is_as_found = !before.iter().any(|open| open.may_run() && may_change_that(open));
-        fact.foreseen.clone().filter(|_| is_as_found)
+        is_as_found.then(|| foreseen.clone())
     }
 
     /// Decides about a call, unless it is answered already, and notes the ruling. Returns the denial.

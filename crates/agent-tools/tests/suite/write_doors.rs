@@ -10,7 +10,7 @@ use std::path::Path;
 
 fn opening(walled: &Walled, arguments: &Value) -> Opening {
     match walled.walls(arguments) {
-        Walls::Opened(opening) => opening,
+        Walls::Opened(opening) => *opening,
         other => panic!("{other:?}"),
     }
 }

@@ -149,12 +149,25 @@ impl Answer {
             return Err(ItemError::Empty);
         }
         let answer = Self { blocks, paused: false };
-        let mut ids = BTreeSet::new();
-        let repeated = answer.calls().find(|call| !ids.insert(&call.id)).map(|call| call.id.clone());
-        match repeated {
+        match answer.repeated_call().cloned() {
             Some(repeated) => Err(ItemError::RepeatedCall(repeated)),
             None => Ok(answer),
         }
+    }
+
+    /// The first id that two calls have. Of few calls each is compared with those before it, which needs no memory.
+    fn repeated_call(&self) -> Option<&CallId> {
+        let mut calls = self.calls().map(|call| &call.id);
+        if self.blocks.len() > FEW_BLOCKS {
+            let mut ids = BTreeSet::new();
+            return calls.find(|id| !ids.insert(*id));
+        }
+        let mut at = 0;
+        calls.find(|id| {
+            let before = self.calls().take(at);
+            at += 1;
+            before.into_iter().any(|call| call.id == **id)
+        })
     }
 
     /// The same answer, marked as paused by the provider: the next request continues it.
@@ -220,6 +233,9 @@ impl Answer {
         self.blocks.iter().map(Block::bytes).sum()
     }
 }
+
+/// More blocks than that are looked through with a set.
+const FEW_BLOCKS: usize = 16;
 
 #[derive(Serialize, Deserialize)]
 struct AnswerParts {

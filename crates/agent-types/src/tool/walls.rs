@@ -3,6 +3,7 @@
 //! 1. A door is opened for one call, by a rule that names the door or by a person; an ordinary rule never covers such a call.
 //! 2. What is outside has every door open: a deny rule about any door is about it.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,7 +21,7 @@ pub enum Walls {
         akin: Vec<String>,
     },
     /// It asks for doors in the sandbox.
-    Opened(Opening),
+    Opened(Box<Opening>),
 }
 
 impl Walls {

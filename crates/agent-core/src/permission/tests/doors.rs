@@ -1,6 +1,7 @@
 //! Calls that ask to have the sandbox opened, and commands that only read.
 
 use super::*;
+use alloc::boxed::Box;
 
 fn walled(text: &str, walls: Walls) -> Inspection {
     let effect = if matches!(walls, Walls::Reading { .. }) { Effect::Reads } else { Effect::Changes };
@@ -12,7 +13,11 @@ fn walled(text: &str, walls: Walls) -> Inspection {
 fn opened(text: &str, doors: &[Door]) -> Inspection {
     walled(
         text,
-        Walls::Opened(Opening { doors: doors.to_vec(), reason: "to get new commits".to_string(), places: Vec::new() }),
+        Walls::Opened(Box::new(Opening {
+            doors: doors.to_vec(),
+            reason: "to get new commits".to_string(),
+            places: Vec::new(),
+        })),
     )
 }
 

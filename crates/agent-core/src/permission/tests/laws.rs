@@ -4,6 +4,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a wrong policy is told by what it decides otherwise")]
 
 use super::*;
+use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec;
 use proptest::prelude::*;
@@ -308,8 +309,9 @@ fn calls() -> Vec<Call> {
         beyond_reading: None,
         walls,
     };
-    let opened =
-        |doors: Vec<Door>| walled(Walls::Opened(Opening { doors, reason: "so".to_string(), places: Vec::new() }));
+    let opened = |doors: Vec<Door>| {
+        walled(Walls::Opened(Box::new(Opening { doors, reason: "so".to_string(), places: Vec::new() })))
+    };
     let subjects = [
         ("bash", walled(Walls::Reading { akin: vec!["read".to_string()] })),
         ("bash", opened(vec![Door::Network])),
@@ -381,11 +383,11 @@ fn any_walls() -> impl Strategy<Value = Walls> {
         prop_oneof![Just(Door::Network), Just(Door::Git), Just(Door::Outside), "[ab]{1,2}".prop_map(Door::Write),];
     prop_oneof![
         proptest::collection::vec("(read|search|grep)", 1..3).prop_map(|akin| Walls::Reading { akin }),
-        proptest::collection::vec(door, 1..4).prop_map(|doors| Walls::Opened(Opening {
+        proptest::collection::vec(door, 1..4).prop_map(|doors| Walls::Opened(Box::new(Opening {
             doors,
             reason: "so".to_string(),
             places: Vec::new()
-        })),
+        }))),
     ]
 }
 
