@@ -5,13 +5,15 @@
 //! shows another one's files (an overlay, FUSE, the network) has locations of its own, so what is reached through it is not found.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The mounts that this process sees.
-#[derive(Debug, Default)]
-pub struct MountTable(Vec<Mounted>);
+#[derive(Clone, Debug, Default)]
+pub struct MountTable(Arc<[Mounted]>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Mounted {
@@ -67,11 +69,14 @@ impl MountTable {
         if cfg!(not(target_os = "linux")) {
             return Ok(Self::default());
         }
-        // It is read each time: the kernel tells of mounts (proc(5)), and not that a directory above one was renamed. The file has no
-        // length, and a small buffer takes many reads to grow.
-        let mut text = Vec::with_capacity(16 * 1024);
-        std::fs::File::open(TABLE)?.read_to_end(&mut text)?;
-        Ok(Self::read(&text))
+        // It is read each time: the kernel tells of mounts (proc(5)), and not that a directory above one was renamed.
+        let text = text()?;
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_none_or(|(before, _)| *before != text) {
+            let table = Self::read(&text);
+            *known = Some((text, table));
+        }
+        Ok(known.as_ref().map(|(_, table)| table.clone()).unwrap_or_default())
     }
 
     fn read(text: &[u8]) -> Self {
@@ -88,7 +93,7 @@ impl MountTable {
         let is_first = |mount: &&Mounted| !self.0.iter().any(|above| above.id == mount.parent && above != *mount);
         let mut at = nearest(&mut self.0.iter().filter(is_on_the_way).filter(is_first))?;
         // What is mounted on a mount hides what lies there, so the way goes from mount to mount.
-        for _ in &self.0 {
+        for _ in self.0.iter() {
             let next = |mount: &&Mounted| mount.parent == at && mount.id != at;
             let Some(next) = nearest(&mut self.0.iter().filter(next).filter(is_on_the_way)) else { break };
             at = next;
@@ -220,7 +225,29 @@ fn unescaped(field: &[u8]) -> PathBuf {
     std::ffi::OsStr::from_bytes(&bytes).into()
 }
 
+/// The system's table. The file has no length: room that is made before takes fewer calls than room that grows.
+fn text() -> io::Result<Vec<u8>> {
+    let mut file = File::open(TABLE)?;
+    let (mut text, mut length) = (vec![0; ROOM_BYTES], 0);
+    loop {
+        match file.read(text.get_mut(length..).unwrap_or_default()) {
+            Ok(0) => break,
+            Ok(count) => length += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if length == text.len() {
+            text.resize(2 * length, 0);
+        }
+    }
+    text.truncate(length);
+    Ok(text)
+}
+
 const TABLE: &str = "/proc/self/mountinfo";
+const ROOM_BYTES: usize = 16 * 1024;
+/// The table as it was read last, and what it says.
+static KNOWN: Mutex<Option<(Vec<u8>, MountTable)>> = Mutex::new(None);
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@ use crate::hooks::programs;
 use crate::hooks::trust::{CHANGED, OUTDATED, is_outside, named, store};
 use crate::mcp::files;
 use crate::screen::confirm::confirmed;
-use crate::screen::terminal::{in_rows, inline, print, say, shown_path};
+use crate::screen::terminal::{in_rows, inline, judged, print, say, shown_path};
 use crate::skills::{self, Found, Skill};
 use crate::walls::search_path;
 use agent_hooks::{Place, Standing};
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Trust) -> Result<u8, Failure> {
     let mut shown = describe(&config, (&skills, &servers), &directory, standing, is_outside)?;
     if standing == Standing::Changed {
         let differences = programs::differences(&store.programs(&place).unwrap_or_default(), &programs);
-        differences.iter().for_each(|line| shown.push_str(&format!("{}\n", inline(line))));
+        differences.iter().for_each(|line| shown.push_str(&format!("{}\n", judged(line))));
     }
     print(&in_rows(&shown)).map_err(|error| Failure::internal(format!("cannot show what trust enables: {error}")))?;
     let is_as_wanted = standing == Standing::Trusted && is_outside == was_outside;
@@ -93,7 +93,7 @@ fn describe(
         text.push_str(&format!("{would} none of the repository's hooks, formatters, skills and MCP servers\n"));
     }
     for program in programs {
-        text.push_str(&format!("{would} {}\n", inline(&program)));
+        text.push_str(&format!("{would} {}\n", judged(&program)));
     }
     if !config.hooks.is_empty() && !is_outside {
         text.push_str(INSIDE);

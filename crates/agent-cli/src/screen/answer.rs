@@ -2,7 +2,7 @@
 
 use crate::screen::offered::{offered, typed};
 use crate::screen::sheet::wrapped;
-use crate::screen::terminal::inline;
+use crate::screen::terminal::{inline, judged};
 use agent_core::conversation::Arguments;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope, Rule};
 use agent_core::tool::Door;
@@ -122,7 +122,7 @@ pub(crate) fn short(question: &ApprovalQuestion, asker: Asker, by: By, columns: 
 
 /// The rules that are offered, for people. None where there are none, and where a hook asks, whom no rule answers.
 fn rules(question: &ApprovalQuestion, asker: Asker) -> Option<String> {
-    let rules: Vec<String> = offered(question).iter().map(|rule| format!("`{}`", inline(&rule.to_string()))).collect();
+    let rules: Vec<String> = offered(question).iter().map(|rule| format!("`{}`", judged(&rule.to_string()))).collect();
     (asker == Asker::Policy && !rules.is_empty()).then(|| rules.join(", "))
 }
 
@@ -140,7 +140,7 @@ fn packed(keys: &[&str], columns: usize) -> Vec<String> {
 
 /// What each answer means, a line each.
 pub(crate) fn choices(question: &ApprovalQuestion, asker: Asker, kept_in: &str, by: By) -> Vec<String> {
-    let tool = inline(&question.call.name);
+    let tool = judged(&question.call.name);
     let mut lines = vec![String::from(match by {
         By::Line => "  y = yes, n REASON = no, with a reason, e {…} = yes, with these arguments instead",
         By::Key => "  y = yes, n = no, and stop, r = no, with a reason, e = edit the arguments",

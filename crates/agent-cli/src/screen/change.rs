@@ -6,7 +6,7 @@
 
 use crate::screen::counted::counted;
 use crate::screen::sheet::{Row, pieces};
-use crate::screen::terminal::{Tint, clean, inline};
+use crate::screen::terminal::{Tint, clean, judged};
 use agent_core::conversation::ToolCall;
 use agent_tools::{FileChange, FileText, preview};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
@@ -70,7 +70,7 @@ impl Changes {
 }
 
 fn rows_of(change: &FileChange) -> Vec<Row> {
-    let path = inline(&change.path);
+    let path = judged(&change.path);
     let (old, new) = (change.old.as_deref(), change.new.as_deref());
     let mut rows = Rows::default();
     let (Some(before), Some(after)) = (old.or(Some("")), new) else {
@@ -90,7 +90,7 @@ fn rows_of(change: &FileChange) -> Vec<Row> {
     let (removed, added) = (count(|op| op.old_range().len()), count(|op| op.new_range().len()));
     let what = match (old, &change.moved_to) {
         (None, _) => format!("  {path} (new, {})", counted(added as u64, "line")),
-        (Some(_), Some(to)) => format!("  {path} -> {} (+{added} -{removed})", inline(to)),
+        (Some(_), Some(to)) => format!("  {path} -> {} (+{added} -{removed})", judged(to)),
         (Some(_), None) => format!("  {path} (+{added} -{removed})"),
     };
     rows.width = before.len().max(after.len()).to_string().len();

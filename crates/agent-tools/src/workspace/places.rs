@@ -4,7 +4,7 @@
 //! 1. Each path is followed link by link. At every step device and number of the directory are noted, with what of the path is left: so a
 //!    place is known that is not there yet, and one that is reached from any directory above it.
 //! 2. The same is done again at every look, because a link can be made during a session; the directories that were found at first
-//!    stay.
+//!    stay. A look that sees at every step what the last one saw finds what that one found.
 //! 3. What a tool passes is compared, directory by directory as they were entered.
 //! 4. A workspace that is in a place is a part of it.
 //! 5. A part of a place can be mounted, and nothing that is passed tells. The table of mounts does, and says which names it has elsewhere.
@@ -18,12 +18,21 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a host named, and what was found of it.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     named: Vec<Named>,
     at_first: Found,
+    last: Mutex<Arc<Look>>,
+}
+
+/// What was found at one look, and what was seen on the ways.
+#[derive(Debug, Default)]
+struct Look {
+    found: Found,
+    steps: Vec<(PathBuf, Option<Node>)>,
 }
 
 /// A path that a host named.
@@ -65,24 +74,45 @@ impl Places {
         if path.is_absolute() {
             self.at_first.add(path, what, Of::Directories, &mut Seen::default());
             self.named.push(Named { path: path.to_path_buf(), what, is_again });
+            self.last = Mutex::default();
         }
     }
 
     /// Looks once more, for one judgement.
     pub(super) fn now(&self, root: &Path) -> Judge<'_> {
-        let (mut now, mut seen) = (Found::default(), Seen::default());
-        for named in self.named.iter().filter(|named| named.is_again) {
-            now.add(&named.path, named.what, Of::All, &mut seen);
-        }
+        let last = Arc::clone(&self.last());
+        let now = if last.is_seen_again() { last } else { self.looked() };
         let mounts = MountTable::now().ok().filter(|mounts| mounts.has_mount_in(root));
         Judge { at_first: &self.at_first, now, mounts, root: root.to_path_buf() }
+    }
+
+    /// Follows every path that is looked at again.
+    fn looked(&self) -> Arc<Look> {
+        let (mut found, mut seen) = (Found::default(), Seen::default());
+        for named in self.named.iter().filter(|named| named.is_again) {
+            found.add(&named.path, named.what, Of::All, &mut seen);
+        }
+        let look = Arc::new(Look { found, steps: seen.0.into_iter().collect() });
+        self.last().clone_from(&look);
+        look
+    }
+
+    fn last(&self) -> MutexGuard<'_, Arc<Look>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Look {
+    /// Whether every step is as it was. What is found follows from that alone.
+    fn is_seen_again(&self) -> bool {
+        !self.steps.is_empty() && self.steps.iter().all(|(path, node)| Node::at(path) == *node)
     }
 }
 
 /// Judges paths by the places as they are now.
 pub(crate) struct Judge<'a> {
     at_first: &'a Found,
-    now: Found,
+    now: Arc<Look>,
     /// Nothing where all of the workspace is in one mount.
     mounts: Option<MountTable>,
     root: PathBuf,
@@ -94,11 +124,11 @@ impl Judge<'_> {
     pub(super) fn of(&self, real: &Path, passed: &[Identity]) -> Vec<What> {
         let names: Vec<&std::ffi::OsStr> = real.iter().filter(|name| *name != ".").collect();
         let mut found = Vec::new();
-        let places = self.at_first.real.iter().chain(&self.now.real);
+        let places = self.at_first.real.iter().chain(&self.now.found.real);
         found.extend(places.filter(|(place, _)| self.root.starts_with(place)).map(|(_, what)| *what));
         for (at, identity) in passed.iter().enumerate() {
             let rest: PathBuf = names.iter().skip(at).collect();
-            for known in [self.at_first, &self.now] {
+            for known in [self.at_first, &self.now.found] {
                 let within = known.within.get(identity).into_iter().flatten();
                 found.extend(within.filter(|(place, _)| rest.starts_with(place)).map(|(_, what)| *what));
             }
@@ -110,7 +140,8 @@ impl Judge<'_> {
     /// Whether a directory that a walk is about to enter is closed.
     pub(crate) fn closes(&self, real: &Path, directory: Identity) -> bool {
         let is_closed = |(place, what): &(PathBuf, What)| place.as_os_str().is_empty() && *what == What::Closed;
-        let known = [self.at_first, &self.now].into_iter().filter_map(|known| known.within.get(&directory)).flatten();
+        let known =
+            [self.at_first, &self.now.found].into_iter().filter_map(|known| known.within.get(&directory)).flatten();
         known.into_iter().any(is_closed)
             || self.by_mount(real).contains(&What::Closed)
             || self.other_names(real).iter().any(|name| closed::is_closed(name, &[]))
@@ -135,7 +166,7 @@ impl Judge<'_> {
 
     fn by_mount(&self, real: &Path) -> Vec<What> {
         let Some(((there, _), mounts)) = self.mounted(real).zip(self.mounts.as_ref()) else { return Vec::new() };
-        let places = self.at_first.real.iter().chain(&self.now.real);
+        let places = self.at_first.real.iter().chain(&self.now.found.real);
         let is_in = |place: &Path| mounts.location(place).is_some_and(|place| there.is_within(&place));
         places.filter(|(place, _)| is_in(place)).map(|(_, what)| *what).collect()
     }
@@ -190,6 +221,7 @@ impl Found {
 struct Seen(HashMap<PathBuf, Option<Node>>);
 
 /// A step of a way that is there.
+#[derive(Debug, PartialEq, Eq)]
 struct Node {
     identity: Identity,
     is_directory: bool,
@@ -200,14 +232,20 @@ struct Node {
 impl Seen {
     fn at(&mut self, path: &Path) -> Option<&Node> {
         if !self.0.contains_key(path) {
-            let node = path.symlink_metadata().ok().map(|status| Node {
-                identity: (status.dev(), status.ino()),
-                is_directory: status.is_dir(),
-                target: status.is_symlink().then(|| fs::read_link(path).ok()).flatten(),
-            });
-            self.0.insert(path.to_path_buf(), node);
+            self.0.insert(path.to_path_buf(), Node::at(path));
         }
         self.0.get(path)?.as_ref()
+    }
+}
+
+impl Node {
+    fn at(path: &Path) -> Option<Self> {
+        let status = path.symlink_metadata().ok()?;
+        Some(Self {
+            identity: (status.dev(), status.ino()),
+            is_directory: status.is_dir(),
+            target: status.is_symlink().then(|| fs::read_link(path).ok()).flatten(),
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::mcp::session::Mcp;
 use crate::screen::attached::{Attached, with_files};
 use crate::screen::choose::Chooser;
 use crate::screen::counted::counted;
-use crate::screen::terminal::{clean, inline};
+use crate::screen::terminal::{clean, inline, unmistakable};
 use crate::session::limits::{next_raise, raised};
 use crate::session::pictured::Pictured;
 use agent_core::agent::Turns;
@@ -97,7 +97,7 @@ impl Screen {
     /// Shows a text of others whole, and sends it once the person agrees. Returns whether the person can be asked.
     pub(super) fn offer_text(&mut self, whose: &str, text: String) -> bool {
         self.view.tell(&format!("{whose}, which would say to the agent:"));
-        clean(&text).lines().for_each(|row| self.view.tell(&format!("  | {row}")));
+        clean(&text).lines().for_each(|row| self.view.tell(&format!("  | {}", unmistakable(row))));
         let choices = [('y', "yes, send it".to_owned()), ('n', "no".to_owned())];
         self.choose_later(Chooser::by_letter("Send this?", choices, 1), move |screen, at| {
             if at == 0 {

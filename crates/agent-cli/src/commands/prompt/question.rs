@@ -10,7 +10,7 @@ use crate::screen::change::Changes;
 use crate::screen::edit::editor::Input;
 use crate::screen::lines::Line;
 use crate::screen::sheet::{Row, Sheet, wrapped};
-use crate::screen::terminal::{self, Tint, clean, forget_half_typed_line, inline, unmistakable};
+use crate::screen::terminal::{self, Tint, clean, forget_half_typed_line, judged};
 use crate::screen::view::call_line;
 use agent_core::conversation::ToolCall;
 use agent_core::permission::{ApprovalAnswer, ApprovalQuestion, ApprovalScope};
@@ -76,7 +76,7 @@ impl Screen {
         }
         let (question, answer) = question;
         // However quiet: nobody can answer a question that was not put.
-        self.put(Tint::Bold, &format!("allow this call? {}", unmistakable(&call_line(&question.call))));
+        self.put(Tint::Bold, &format!("allow this call? {}", call_line(&question.call)));
         let open = self.opened(question, answer);
         self.show(open, Sheet::next_part);
         self.desk.iter().for_each(|desk| desk.call("waits for your answer"));
@@ -119,7 +119,7 @@ impl Screen {
         part(&mut open.sheet).iter().for_each(|(tint, line)| self.put(*tint, line));
         if open.sheet.is_seen() {
             let asked = &open.question;
-            self.put(Tint::Dim, &format!("  asked because {}", inline(&asked.reason)));
+            self.put(Tint::Dim, &format!("  asked because {}", judged(&asked.reason)));
             let rows = answer::short(asked, self.asker(asked), by, terminal::size().0);
             rows.iter().for_each(|row| self.put(Tint::Dim, row));
         } else {

@@ -16,7 +16,8 @@ pub(crate) fn foreign() -> Option<&'static Encoding> {
     FOREIGN.map(|charset| charset.encoding)
 }
 
-/// A text in the characters of the place it is written to. What the terminal has no character for becomes a `?`, what draws a plain sign.
+/// A text in the characters of the place it is written to. What the terminal has no character for becomes a plain sign or a `?`; in what a
+/// person judges it is spelt out before ([`is_lacking`]).
 pub(super) fn encoded(kind: Kind, text: &str) -> Cow<'_, [u8]> {
     let is_terminal = || match kind {
         Kind::Answer | Kind::Aside => io::stdout().is_terminal(),
@@ -26,6 +27,13 @@ pub(super) fn encoded(kind: Kind, text: &str) -> Cow<'_, [u8]> {
         Some(charset) => Cow::Owned(charset.put_into(text)),
         None => Cow::Borrowed(text.as_bytes()),
     }
+}
+
+/// Whether the terminal has no character for this one, and is sent a plain sign. What is asked about must not be shown by another sign: a
+/// quote of typography is none to a shell.
+pub(super) fn is_lacking(c: char) -> bool {
+    let letter = |charset: Charset| charset.letter(c.encode_utf8(&mut [0; 4])).is_none();
+    !c.is_ascii() && FOREIGN.is_some_and(letter)
 }
 
 /// What was typed, as text; nothing where it is none.

@@ -20,6 +20,7 @@ mod raw;
 use crate::screen::sheet::at_words;
 use agent_core::redact::Redactor;
 use agent_core::unseen::is_deceptive;
+use charset::is_lacking;
 use live::write;
 use queue::Kind;
 use std::borrow::Cow;
@@ -123,7 +124,13 @@ pub(crate) fn shown_path(path: &Path) -> String {
     inline(&path.display().to_string())
 }
 
-/// A line to be judged by a person: nothing in it is invisible, passes for a blank, or stands further away than a screen is wide.
+/// A text as part of a line to be judged by a person.
+pub(crate) fn judged(text: &str) -> String {
+    unmistakable(&inline(text))
+}
+
+/// A line to be judged by a person: nothing in it is invisible, passes for another sign or a blank, or stands further away than a screen is
+/// wide.
 pub(crate) fn unmistakable(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -144,7 +151,7 @@ pub(crate) fn unmistakable(line: &str) -> String {
                 1
             }
             _ => {
-                let is_unclear = is_harmful(c) || (c.is_whitespace() && c != ' ') || is_blank_sign(c);
+                let is_unclear = is_harmful(c) || (c.is_whitespace() && c != ' ') || is_blank_sign(c) || is_lacking(c);
                 if is_unclear {
                     out.extend(c.escape_unicode());
                 } else {

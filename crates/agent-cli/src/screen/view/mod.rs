@@ -10,7 +10,7 @@ use crate::screen::counted::{counted, usd};
 use crate::screen::folded::Folded;
 use crate::screen::letters::Letters;
 use crate::screen::markdown::{Markdown, Marks};
-use crate::screen::terminal::{Style, inline, is_behind, lost_output, one_line, put_aside};
+use crate::screen::terminal::{Style, inline, is_behind, judged, lost_output, one_line, put_aside, unmistakable};
 use agent_core::budget::{Ledger, Limits, Near};
 use agent_core::conversation::{Author, Block, CallId, Conversation, Item, ToolCall, UserMessage};
 use agent_core::hook::{CommitInfo, FormatReport, HookRun};
@@ -390,9 +390,13 @@ fn is_of_user(said: &&UserMessage) -> bool {
 pub(crate) fn call_line(call: &ToolCall) -> String {
     let arguments: serde_json::Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
     let opened = doors(&arguments).map(|doors| format!(" [opens the sandbox: {doors}]")).unwrap_or_default();
+    let name = judged(&call.name);
     match telling(&arguments) {
-        Some(text) => format!("{} {}{}{opened}", inline(&call.name), one_line(text, 100), more_lines(text)),
-        None => format!("{}{opened}", inline(&call.name)),
+        Some(text) => {
+            let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            format!("{name} {}{}{opened}", one_line(&unmistakable(first), 100), more_lines(text))
+        }
+        None => format!("{name}{opened}"),
     }
 }
 
