@@ -7,6 +7,7 @@ use crate::before::BeforeImages;
 use crate::checkpoint::{self, Turn};
 use crate::config::HooksConfig;
 use crate::draft;
+use crate::files;
 use crate::formatting::{ChangedFile, ChangedFiles, Formatted, Formatting};
 use crate::git::{Git, GitError};
 use crate::image::Image;
@@ -17,7 +18,7 @@ use crate::repository::{Discovery, Repository, Stamp};
 use crate::tree::Tree;
 use crate::watch::{self, HeadWatch};
 use agent_types::conversation::ToolCall;
-use agent_types::hook::{Changes, CommitReport, FormatReport, GitReport, HookError};
+use agent_types::hook::{Changes, CommitReport, FilesSeen, FormatReport, GitReport, HookError};
 use agent_types::ports::{CancelSignal, CommandRunner, Hook, NeverCancelled};
 use agent_types::tool::{Effect, HookVerdict, Inspection};
 use announced::Announced;
@@ -347,6 +348,10 @@ impl Hook for RepositoryHooks {
     /// It looks at files, keeps what they were, and asks git where it stands: as true when the calls are forgotten.
     fn acts_before_tools(&self) -> bool {
         false
+    }
+
+    fn files(&self) -> Option<FilesSeen> {
+        files::seen(self.repository().ok()?, &self.config)
     }
 
     /// Remembers how the files are that the call would change. It has no opinion on the call.

@@ -93,6 +93,11 @@ impl<'a> Index<'a> {
         found
     }
 
+    /// The paths of everything that is a file or a link.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.entries.iter().filter(|slot| slot.mode != SUBMODULE).map(|slot| slot.path)
+    }
+
     /// The paths of submodules.
     pub(crate) fn submodules(&self) -> impl Iterator<Item = &'a [u8]> {
         self.entries.iter().filter(|slot| slot.mode == SUBMODULE).map(|slot| slot.path)

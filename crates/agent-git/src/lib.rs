@@ -26,6 +26,7 @@ mod commit;
 mod config;
 mod decide;
 mod draft;
+mod files;
 mod formatting;
 mod gather;
 mod git;

@@ -297,7 +297,7 @@ impl Builder {
             }
         }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
-        let mut checker = Checker::new(&clock);
+        let mut checker = Checker::new(&clock, self.hook.clone());
         checker.commands = self.commands;
         if !self.directory.is_empty() {
             checker.directory.clone_from(&self.directory);

@@ -7,8 +7,11 @@ use crate::stop::{Stop, past_grace};
 use crate::tool_calls::{Toolbox, facts};
 use agent_core::agent::{Event as AgentEvent, check_report};
 use agent_core::conversation::ToolCall;
-use agent_core::lifecycle::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Event, Ticket};
-use agent_core::ports::{Clock, Command, CommandRunner};
+use agent_core::hook::FilesSeen;
+use agent_core::lifecycle::{
+    Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Event, FilesChecked, Ticket,
+};
+use agent_core::ports::{Clock, Command, CommandRunner, Hook};
 use agent_core::tool::HookVerdict;
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -68,6 +71,8 @@ impl Checks {
 #[derive(Clone)]
 pub(crate) struct Checker {
     pub(crate) commands: Option<Arc<dyn CommandRunner>>,
+    /// Knows how the files are that the checks are about.
+    pub(crate) hook: Arc<dyn Hook>,
     pub(crate) directory: String,
     pub(crate) clock: Arc<dyn Clock>,
     /// The commands as the host gave them, by commitment: the machines hold them without secrets. Nothing for those that were read from a
@@ -77,8 +82,9 @@ pub(crate) struct Checker {
 
 impl Checker {
     /// One that has nothing to run commands with yet.
-    pub(crate) fn new(clock: &Arc<dyn Clock>) -> Self {
-        Self { commands: None, directory: String::from("/"), clock: Arc::clone(clock), originals: Vec::new() }
+    pub(crate) fn new(clock: &Arc<dyn Clock>, hook: Arc<dyn Hook>) -> Self {
+        let (clock, directory) = (Arc::clone(clock), String::from("/"));
+        Self { commands: None, hook, directory, clock, originals: Vec::new() }
     }
 
     /// Keeps the commands of an event, before anything is redacted. They count when the agent took the event.
@@ -120,22 +126,32 @@ impl Checker {
         notices: Teller,
         stop: CancellationToken,
     ) {
+        let mut seen = self.files().await;
         for Judged { check: Check { commitment, assertion }, denied, call } in checks {
             notices.send(Notice::CheckStarted { command: assertion.command.clone() });
             let denied = match (denied, call) {
                 (None, Some((call, guard))) => guard.objection(call, &stop).await,
                 (denied, _) => denied,
             };
-            let report = match denied {
+            let mut report = match denied {
                 Some(found) => ended(CheckEnd::NotStarted { found }),
                 None => self.check(self.original(commitment, &assertion), assertion.timeout_ms, &stop).await,
             };
+            let now = self.files().await;
+            report.files = seen.as_ref().zip(now.as_ref()).map(|(before, after)| checked(before, after));
+            seen = now;
             if stop.is_cancelled() {
                 return;
             }
             let completed = Event::CheckCompleted { ticket, commitment, report };
             inbox.send(Message::Event(completed.into()));
         }
+    }
+
+    /// How the files are that the checks are about; `None` where that is not known, or cannot be asked.
+    async fn files(&self) -> Option<FilesSeen> {
+        let hook = self.hook.clone();
+        tokio::task::spawn_blocking(move || hook.files()).await.ok().flatten()
     }
 
     /// One check. Any failure of it is its result.
@@ -216,9 +232,16 @@ pub(crate) enum Originals {
 }
 
 fn ended(end: CheckEnd) -> CheckReport {
-    CheckReport { end, output: String::new() }
+    CheckReport::new(end, String::new())
 }
 
+fn checked(before: &FilesSeen, after: &FilesSeen) -> FilesChecked {
+    let changed = after.changed_since(before).take(MAX_CHANGED).map(String::from).collect();
+    FilesChecked { before: before.mark().into(), after: after.mark().into(), changed }
+}
+
+/// Most files that are named as changed while a check ran.
+const MAX_CHANGED: usize = 5;
 const OUTPUT_LIMIT_BYTES: usize = 32 * 1024;
 /// How much longer than its own time-out a command is waited for: ending a process tree takes a moment, too.
 const PATIENCE_MS: u64 = 5_000;

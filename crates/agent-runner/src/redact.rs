@@ -5,7 +5,7 @@ use agent_core::child;
 use agent_core::conversation::{Arguments, Attachment, UserMessage};
 use agent_core::hook::{CommitInfo, CommitReport, FormatReport, GitReport, HookReport, HookRun};
 use agent_core::instructions::Instructions;
-use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment};
+use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, FilesChecked};
 use agent_core::llm::{Delta, LlmError, LlmErrorFacts, LlmResponse, RateLimit, RawCall, ResponseBlock};
 use agent_core::permission::{ApprovalAnswer, ApprovalScope};
 use agent_core::picture::Picture;
@@ -170,10 +170,15 @@ impl Redactor {
         match &mut event {
             lifecycle::Event::InputReceived { text } => self.message(text),
             lifecycle::Event::Signalled { signal: _, summary: text } => self.text(text),
-            lifecycle::Event::CheckCompleted { ticket: _, commitment: _, report: CheckReport { end, output } } => {
+            lifecycle::Event::CheckCompleted { ticket: _, commitment: _, report } => {
+                let CheckReport { end, output, files } = report;
                 self.text(output);
+                if let Some(FilesChecked { before: _, after: _, changed }) = files {
+                    self.texts(changed);
+                }
                 match end {
                     CheckEnd::Broke { found } | CheckEnd::NotStarted { found } => self.text(found),
+                    CheckEnd::Stale { changed } => self.texts(changed),
                     CheckEnd::Exited { code: _ } | CheckEnd::Killed { signal: _ } | CheckEnd::TimedOut => {}
                 }
             }

@@ -1,7 +1,9 @@
 //! What happens after a batch of tools: what the hooks receive and report; and the user's own hooks.
 
+mod files;
 mod occasion;
 
+pub use files::FilesSeen;
 pub use occasion::{EndedCall, HookEnd, HookOccasion, HookPoint, HookReport, HookRun};
 
 use crate::tool::RanTool;

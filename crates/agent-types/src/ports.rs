@@ -5,7 +5,7 @@
 //! `agent-core`.
 
 use crate::conversation::{Arguments, ToolCall};
-use crate::hook::{Changes, CommitReport, FormatReport, GitReport, HookError, HookOccasion, HookReport};
+use crate::hook::{Changes, CommitReport, FilesSeen, FormatReport, GitReport, HookError, HookOccasion, HookReport};
 use crate::instructions::KnownInstructions;
 use crate::llm::{LlmChunk, LlmError, LlmRequest};
 use crate::permission::{ApprovalAnswer, ApprovalQuestion, Exclusions};
@@ -152,6 +152,12 @@ pub trait Hook: Send + Sync {
     /// Runs the formatters on what the agent changed.
     async fn format(&self, _changes: &Changes, _cancel: &dyn CancelSignal) -> Result<FormatReport, HookError> {
         Ok(FormatReport::default())
+    }
+
+    /// How the files that the agent works on are now; `None` where that is not known. May take a moment, in which it reads no file and runs
+    /// nothing: what checks find out is bound to it.
+    fn files(&self) -> Option<FilesSeen> {
+        None
     }
 
     /// Commits what the agent changed.

@@ -13,6 +13,7 @@ pub const WAYS: &[(&str, &str)] = &[
     ("turn out of budget", "turn out-of-budget"),
     ("work resumed", "work-resumed"),
     ("check kept", "check NEXT kept"),
+    ("check stale", "check NEXT stale"),
     ("check not kept", "check NEXT exit 1"),
     ("check not started", "check NEXT not found"),
     ("cancel", "cancel"),

@@ -3,7 +3,8 @@
 use super::Tickets;
 use crate::notation::{Unreadable, parsed};
 use agent_core::lifecycle::{
-    CheckEnd, CheckReport, Commitment, CommitmentId, Event, LifecycleConfig, Signal, TaskMode, Ticket, TurnEnd,
+    CheckEnd, CheckReport, Commitment, CommitmentId, Event, FilesChecked, LifecycleConfig, Signal, TaskMode, Ticket,
+    TurnEnd,
 };
 
 /// `commitments=test,lint resting signalled renewed rounds=1 idle-ms=… work-ms=… wait-ms=…`; `attended` is both of `resting` and
@@ -74,12 +75,12 @@ pub fn event(line: &str, tickets: &Tickets) -> Result<Event, Unreadable> {
     })
 }
 
-/// `kept`, `exit 1 what it printed`, `signal 9`, `too slow`, `throws why`, `not found`.
+/// `kept`, `stale` (kept, and a file changed while it ran), `exit 1 what it printed`, `signal 9`, `too slow`, `throws why`, `not found`.
 fn report(said: &str) -> Result<CheckReport, Unreadable> {
     let (word, rest) = said.split_once(' ').unwrap_or((said, ""));
     let (number, printed) = rest.split_once(' ').unwrap_or((rest, ""));
     let end = match word {
-        "kept" => CheckEnd::Exited { code: 0 },
+        "kept" | "stale" => CheckEnd::Exited { code: 0 },
         "exit" => CheckEnd::Exited { code: parsed(number, "an exit code")? },
         "signal" => CheckEnd::Killed { signal: parsed(number, "the number of a signal")? },
         "too" => CheckEnd::TimedOut,
@@ -87,7 +88,10 @@ fn report(said: &str) -> Result<CheckReport, Unreadable> {
         "not" => CheckEnd::NotStarted { found: "no such program".into() },
         _ => return Err(Unreadable::new(said, "the end of a check")),
     };
-    Ok(CheckReport { end, output: if word == "throws" { String::new() } else { printed.into() } })
+    let files =
+        FilesChecked { before: "as it was".into(), after: "otherwise".into(), changed: vec!["src/a.rs".into()] };
+    let report = CheckReport::new(end, if word == "throws" { String::new() } else { printed.into() });
+    Ok(CheckReport { files: (word == "stale").then_some(files), ..report })
 }
 
 fn turn_end(word: &str) -> Result<TurnEnd, Unreadable> {

@@ -54,7 +54,7 @@ impl Tree {
             Task::Check { ticket, checks, .. } => {
                 let kept = |check: lifecycle::Check| {
                     let end = lifecycle::CheckEnd::Exited { code: 0 };
-                    let report = lifecycle::CheckReport { end, output: String::new() };
+                    let report = lifecycle::CheckReport::new(end, String::new());
                     lifecycle::Event::CheckCompleted { ticket, commitment: check.commitment, report }.into()
                 };
                 checks.into_iter().map(kept).collect()

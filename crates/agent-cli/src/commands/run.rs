@@ -22,7 +22,7 @@ use crate::session::limits::Raise;
 use crate::session::pictured::{Attaching, Pictured, mentions};
 use crate::session::setup::Opened;
 use agent_core::lifecycle::{self, Lifecycle};
-use agent_core::session::{Outcome, OutcomeKind, Session};
+use agent_core::session::{Evidence, Outcome, OutcomeKind, Session};
 use agent_runner::{End, Handle, Notice, Notices};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -312,13 +312,15 @@ pub(super) fn conclude(
             (1, OutcomeKind::Failed.subtype(), Some(String::from("the session ended without an outcome")))
         }
     };
-    let (text, denials) = outcome.map(|Outcome { text, denials, .. }| (text, denials)).unwrap_or_default();
+    let ended = outcome.map(|Outcome { text, denials, evidence, .. }| (text, denials, evidence));
+    let (text, denials, evidence) = ended.unwrap_or_default();
     let (num_turns, total_cost_usd, usage) = used(before, session.ledger(), session.has_open_cost());
     RunResult {
         subtype,
         is_error: code != 0,
         exit_code: code,
         result: text,
+        verification: evidence.words(),
         error,
         session_id: id.to_owned(),
         num_turns,
@@ -340,6 +342,7 @@ impl RunResult {
             is_error: true,
             exit_code: failure.code,
             result: String::new(),
+            verification: Evidence::Unverified.words(),
             error: Some(failure.message.clone()),
             session_id: String::new(),
             num_turns: 0,

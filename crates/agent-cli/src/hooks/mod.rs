@@ -13,7 +13,8 @@ use crate::config::file::{HookEntry, OnFailureWord};
 use crate::config::rule_patterns::is_of_server;
 use agent_core::conversation::ToolCall;
 use agent_core::hook::{
-    Changes, CommitReport, FormatReport, GitReport, HookEnd, HookError, HookOccasion, HookPoint, HookReport, HookRun,
+    Changes, CommitReport, FilesSeen, FormatReport, GitReport, HookEnd, HookError, HookOccasion, HookPoint, HookReport,
+    HookRun,
 };
 use agent_core::ports::{CancelSignal, Hook};
 use agent_core::tool::{HookVerdict, Inspection};
@@ -130,6 +131,10 @@ impl Hook for Hooks {
         Ok(report)
     }
 
+    fn files(&self) -> Option<FilesSeen> {
+        self.repository.files()
+    }
+
     async fn commit(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
         self.repository.commit(changes, cancel).await
     }
@@ -168,6 +173,10 @@ impl Hook for OfSubagent {
         self.hooks.format(changes, cancel).await
     }
 
+    fn files(&self) -> Option<FilesSeen> {
+        self.hooks.files()
+    }
+
     async fn commit(&self, changes: &Changes, cancel: &dyn CancelSignal) -> Result<CommitReport, HookError> {
         self.hooks.commit(changes, cancel).await
     }
@@ -197,5 +206,9 @@ impl Hook for ChildHooks {
 
     async fn tool_begins(&self, call: &ToolCall, judged: &Inspection) {
         self.repository.tool_begins(call, judged).await;
+    }
+
+    fn files(&self) -> Option<FilesSeen> {
+        self.repository.files()
     }
 }

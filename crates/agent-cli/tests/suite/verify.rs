@@ -44,6 +44,59 @@ fn a_model_that_never_mends_it() {
 }
 
 #[test]
+fn checks_run_again_when_a_file_changed_while_they_ran() {
+    let model = Model::always(Step::text("Done."));
+    let scratch = Scratch::repository();
+    let runs = scratch.path("runs");
+    // The second one mends what the first one looked at, once.
+    let first = format!("echo 1 >> {}", runs.display());
+    let second = "grep -q mended a.txt || echo mended >> a.txt";
+    let verify = ["--sandbox", "off", "--verify", &first, "--verify", second, "--output-format", "stream-json"];
+    let ended = scratch.run(&model, &[EDITS, &verify].concat());
+    let result = ended.assert_code(0).result();
+    assert_eq!(result["verification"], "verified");
+    assert_eq!(std::fs::read_to_string(&runs).unwrap(), "1\n1\n");
+    assert_eq!(model.requests().len(), 1, "the model has nothing to do with it");
+    let rows: Vec<_> = ended.lines().into_iter().filter(|line| line["trigger"] == "ChecksStale").collect();
+    assert_eq!(rows.len(), 1);
+    let id = result["session_id"].as_str().unwrap();
+    let shown = scratch.ended(&["sessions", "show", id]);
+    assert!(shown.assert_code(0).out.contains("checked    verified"), "{shown:#?}");
+    scratch.ended(&["sessions", "verify", id]).assert_code(0);
+}
+
+#[test]
+fn a_check_counts_no_more_when_files_change_whenever_it_runs() {
+    let model = Model::always(Step::text("Done."));
+    let scratch = Scratch::repository();
+    let verify = ["--verify", "true", "--verify", "echo more >> a.txt", "--output-format", "json"];
+    let ended = scratch.run(&model, &[EDITS, &verify].concat());
+    let result = ended.assert_code(63).result();
+    assert_eq!(result["verification"], "unverified");
+    let error = result["error"].as_str().unwrap();
+    assert!(error.contains("passed, but files changed since it began: a.txt"), "{error}");
+    let id = result["session_id"].as_str().unwrap();
+    let shown = scratch.ended(&["explain", id]);
+    assert!(shown.assert_code(0).out.contains("not kept: true (passed, but files changed"), "{shown:#?}");
+    let shown = scratch.ended(&["ps", id]);
+    assert!(shown.assert_code(0).out.contains("verification_failed, unverified"), "{shown:#?}");
+}
+
+#[test]
+fn files_that_git_does_not_track_may_change_while_checks_run() {
+    let model = Model::always(Step::text("Done."));
+    let scratch = Scratch::repository();
+    let verify = ["--verify", "true", "--verify", "echo more >> report.xml", "--output-format", "json"];
+    let ended = scratch.run(&model, &[EDITS, &verify].concat());
+    assert_eq!(ended.assert_code(0).result()["verification"], "verified");
+    let partly = ["--verify", "true", "--verify", "false", "--output-format", "json"];
+    let ended = scratch.run(&model, &[EDITS, &partly].concat());
+    assert_eq!(ended.assert_code(63).result()["verification"], "partly verified");
+    let ended = scratch.run(&model, &[EDITS, &["--output-format", "json"]].concat());
+    assert_eq!(ended.assert_code(0).result()["verification"], "unverified");
+}
+
+#[test]
 fn a_check_that_hangs_has_failed() {
     let model = Model::always(Step::text("Done."));
     let since = Instant::now();

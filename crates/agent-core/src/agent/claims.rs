@@ -50,6 +50,7 @@ const fn is_derived(trigger: lifecycle::Trigger) -> bool {
         | Trigger::ModeChanged
         | Trigger::CheckCompletedMoreLeft
         | Trigger::ChecksPassed
+        | Trigger::ChecksStale
         | Trigger::ChecksFailed
         | Trigger::ChecksFailedResting
         | Trigger::ChecksFailedForGood

@@ -34,7 +34,11 @@ impl Agent {
         // One that is resumed says so, too, and one that has nothing to check any more.
         let says_so = matches!(event, Event::Session(session::Event::SessionResumed { .. })) || !self.is_idle();
         self.note_changes(&event);
+        let may_change = self.may_change(&event);
         self.dispatch(at_ms, event, step, rendering)?;
+        if may_change {
+            self.note_stale();
+        }
         self.show_to_parent();
         step.family.take_if(|family| family.is_empty());
         step.ends_run = self.is_idle() && step.has_an_end();

@@ -37,7 +37,7 @@
 //! let step = agent.step(2, session::Event::LlmCompleted { ticket, response }.into())?;
 //! let [lifecycle::Action::RunChecks { ticket, ref checks }] = step.up.actions[..] else { panic!() };
 //! let (commitment, end) = (checks[0].commitment, CheckEnd::Exited { code: 0 });
-//! let report = CheckReport { end, output: String::new() };
+//! let report = CheckReport::new(end, String::new());
 //! agent.step(3, lifecycle::Event::CheckCompleted { ticket, commitment, report }.into())?;
 //! assert_eq!(agent.outcome().unwrap().kind, session::OutcomeKind::Success);
 //! # Ok::<(), agent_core::agent::Rejected>(())

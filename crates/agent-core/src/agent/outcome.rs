@@ -1,7 +1,7 @@
 //! The one outcome of a run, made from the outcomes of its turns and its commitments.
 
 use crate::lifecycle::{self, Gap};
-use crate::session::{Denial, Outcome, OutcomeKind};
+use crate::session::{Denial, Evidence, Outcome, OutcomeKind};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -48,7 +48,27 @@ impl Turns {
         let kind = claims.first().map_or(OutcomeKind::Success, |(kind, _)| *kind);
         // A denial alone explains nothing, so the outcome reports what else went wrong.
         let error = claims.into_iter().find_map(|(_, error)| error);
-        Some(Outcome { kind, text, error, denials: self.denials.clone() })
+        Some(Outcome { text, error, denials: self.denials.clone(), evidence: evidence(agent), ..Outcome::new(kind) })
+    }
+}
+
+/// How far the work of a run that ended so was checked.
+fn evidence(outcome: &lifecycle::Outcome) -> Evidence {
+    match outcome {
+        lifecycle::Outcome::Done { kept } => Evidence::of(*kept, *kept),
+        lifecycle::Outcome::NotKept { gaps, commitments, .. } => {
+            Evidence::of(commitments.saturating_sub(gaps.len()), *commitments)
+        }
+        lifecycle::Outcome::Uncheckable { .. }
+        | lifecycle::Outcome::TurnEnded
+        | lifecycle::Outcome::TurnFailed
+        | lifecycle::Outcome::Cancelled
+        | lifecycle::Outcome::Waiting { .. }
+        | lifecycle::Outcome::TimedOut { .. }
+        | lifecycle::Outcome::TurnOutOfBudget
+        | lifecycle::Outcome::BudgetExceeded
+        | lifecycle::Outcome::SessionEnded
+        | lifecycle::Outcome::Dismissed => Evidence::Unverified,
     }
 }
 

@@ -11,7 +11,7 @@ pub fn check_report(result: Result<CommandOutput, CommandError>) -> CheckReport 
     let output = match result {
         Ok(output) => output,
         Err(error) => {
-            return CheckReport { end: CheckEnd::NotStarted { found: format!("{error}") }, output: String::new() };
+            return CheckReport::new(CheckEnd::NotStarted { found: format!("{error}") }, String::new());
         }
     };
     let end = match output.exit {
@@ -20,7 +20,7 @@ pub fn check_report(result: Result<CommandOutput, CommandError>) -> CheckReport 
         Exit::TimedOut => CheckEnd::TimedOut,
         Exit::Cancelled => CheckEnd::Broke { found: String::from("it was stopped") },
     };
-    CheckReport { end, output: printed(&output) }
+    CheckReport::new(end, printed(&output))
 }
 
 /// Both streams, the errors last: they tell most, and the end is what is kept.

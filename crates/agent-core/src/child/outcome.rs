@@ -1,6 +1,7 @@
 //! What became of one run of a child.
 
 use super::lease::Spent;
+use crate::session::Evidence;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -109,6 +110,13 @@ impl Outcome {
             left: None,
             unasked_denials: 0,
         }
+    }
+
+    /// How far its work was checked.
+    #[must_use]
+    pub fn evidence(&self) -> Evidence {
+        let count = |checks: u32| usize::try_from(checks).unwrap_or(usize::MAX);
+        self.verified.map_or(Evidence::Unverified, |Verified { kept, of }| Evidence::of(count(kept), count(of)))
     }
 
     /// The same with the reason.

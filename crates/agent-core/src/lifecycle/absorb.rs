@@ -18,6 +18,7 @@ impl Lifecycle {
             Event::Signalled { signal, summary } => self.signal = Some((signal, summary)),
             Event::TurnEnded { end, time_left_ms } => {
                 self.outcome = self.turn_outcome(trigger, end);
+                self.rechecks = 0;
                 self.checks_time = time_left_ms.map(|left_ms| (left_ms, self.now_ms));
             }
             Event::CheckCompleted { commitment, report, .. } => {
@@ -89,6 +90,7 @@ impl Lifecycle {
             | Trigger::WorkResumed
             | Trigger::CheckCompletedMoreLeft
             | Trigger::ChecksPassed
+            | Trigger::ChecksStale
             | Trigger::ChecksFailed
             | Trigger::ChecksFailedResting
             | Trigger::ChecksFailedForGood
@@ -108,6 +110,7 @@ impl Lifecycle {
         let (commitments, rounds) = (self.commitments.len(), self.rounds);
         match trigger {
             Trigger::ChecksPassed => self.outcome = Some(Outcome::Done { kept: commitments }),
+            Trigger::ChecksStale => self.rechecks = self.rechecks.saturating_add(1),
             Trigger::ChecksFailed => {
                 self.begin_turn();
                 self.rounds = self.rounds.saturating_add(1);

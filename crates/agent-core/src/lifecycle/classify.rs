@@ -73,10 +73,12 @@ impl Lifecycle {
         }
         let was_not_started = |report: &CheckReport| matches!(report.end, CheckEnd::NotStarted { .. });
         let is_impossible = was_not_started(report) && verification.reports().all(was_not_started);
-        let is_kept = report.is_kept() && verification.reports().all(CheckReport::is_kept);
+        let all = verification.with(commitment, report);
         let may_try_again = self.rounds < self.config.max_rounds;
-        Ok(if is_kept {
+        Ok(if all.is_kept() {
             Trigger::ChecksPassed
+        } else if all.is_only_stale() && self.rechecks < MAX_RECHECKS {
+            Trigger::ChecksStale
         } else if is_impossible {
             Trigger::ChecksImpossible
         } else if !self.config.continues_after_failure {
@@ -88,6 +90,9 @@ impl Lifecycle {
         })
     }
 }
+
+/// How often the checks of one claim run again because files changed while they ran.
+const MAX_RECHECKS: u32 = 1;
 
 fn filled(text: &str, trigger: Trigger) -> Result<Trigger, Reason> {
     if text.trim().is_empty() { Err(Objection::Blank.into()) } else { Ok(trigger) }

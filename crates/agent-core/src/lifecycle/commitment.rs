@@ -1,6 +1,8 @@
 //! Commitments: what an agent has promised, and how that is found out.
 
+use agent_types::quote::in_one_line;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
@@ -68,9 +70,30 @@ pub struct CheckReport {
     pub end: CheckEnd,
     /// What it printed, as far as kept.
     pub output: String,
+    /// The files that it was about; nothing where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesChecked>,
+}
+
+/// How the files were that a check was about. Marks are equal where no file differs, and tell nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesChecked {
+    /// Their mark when the check began.
+    pub before: String,
+    /// Their mark when it had ended.
+    pub after: String,
+    /// Some of the files that changed in between, by path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
 }
 
 impl CheckReport {
+    /// A check that ended so, with what it printed. Its files are not known.
+    #[must_use]
+    pub const fn new(end: CheckEnd, output: String) -> Self {
+        Self { end, output, files: None }
+    }
+
     /// Whether the commitment is kept: only a command that ended by itself with exit code 0 says so.
     #[must_use]
     pub const fn is_kept(&self) -> bool {
@@ -103,6 +126,11 @@ pub enum CheckEnd {
         /// What was found.
         found: String,
     },
+    /// It ended by itself with exit code 0, and then files changed, or while it ran. Only the machine says so.
+    Stale {
+        /// Some of the files, by path.
+        changed: Vec<String>,
+    },
 }
 
 impl fmt::Display for CheckEnd {
@@ -113,6 +141,10 @@ impl fmt::Display for CheckEnd {
             Self::TimedOut => f.write_str("was not done in time"),
             Self::Broke { found } => write!(f, "broke: {found}"),
             Self::NotStarted { found } => write!(f, "could not be started: {found}"),
+            Self::Stale { changed } if changed.is_empty() => f.write_str("passed, but files changed since it began"),
+            Self::Stale { changed } => {
+                write!(f, "passed, but files changed since it began: {}", in_one_line(&changed.join(", ")))
+            }
         }
     }
 }

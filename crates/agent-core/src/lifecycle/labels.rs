@@ -56,6 +56,8 @@ labels! {
         CheckCompletedMoreLeft,
         /// Every check ended; all commitments are kept.
         ChecksPassed,
+        /// Every check passed, and files changed since one of them began: they are to run again.
+        ChecksStale,
         /// Every check ended; a commitment is not kept, and the agent may try again.
         ChecksFailed,
         /// The same, and the user or host decides what follows.

@@ -24,7 +24,8 @@
 //! ```
 //!
 //! 1. An agent with commitments is `Done` only if the last verification checked every one of them and found every one kept.
-//! 2. Every claim checks every commitment again, whatever was found before; a check without an answer of its own has failed.
+//! 2. Every claim checks every commitment again, whatever was found before; a check without an answer of its own has failed. One that
+//!    passed says nothing when files changed since it began: then all run once more, and one that is stale again counts as not kept.
 //! 3. An agent is sent back to work at most [`LifecycleConfig::max_rounds`] times for each message to it.
 //! 4. Late, repeated and unknown answers are refused, late timers change nothing, and a refusal leaves the machine as it was.
 //! 5. After a stop was asked for, the end of the turn is not a claim.
@@ -50,7 +51,7 @@ mod verification;
 pub use action::{Action, Gap, Outcome};
 pub use agent_types::agents::TaskMode;
 pub use agent_types::signal::Signal;
-pub use commitment::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, Origin};
+pub use commitment::{Assertion, Check, CheckEnd, CheckReport, Commitment, CommitmentId, FilesChecked, Origin};
 pub use config::LifecycleConfig;
 pub use event::{Event, TurnEnd};
 pub use statetable::Ticket;
@@ -84,6 +85,9 @@ pub struct Lifecycle {
     /// What was left of the message's time when the checks began, in milliseconds, and when that was. Nothing without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checks_time: Option<(u64, u64)>,
+    /// How often the checks of this claim ran again because files had changed since one of them began.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    rechecks: u32,
     /// How many gap reports there were since the last message.
     rounds: u32,
     /// The message that is about to be given to the session.
@@ -94,6 +98,11 @@ pub struct Lifecycle {
     cleanup: Option<Ticket>,
     next_ticket: u64,
     trace: Trace,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Lifecycle {
@@ -121,6 +130,7 @@ impl Lifecycle {
             signal: None,
             verification: None,
             checks_time: None,
+            rechecks: 0,
             rounds: 0,
             input: UserMessage::default(),
             is_cancelled: false,

@@ -66,6 +66,7 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Verifying + BudgetExceeded         => Reaped    [CancelChecks, StopTimer, ReportOutcome, CleanUp];
     Verifying + CheckCompletedMoreLeft => Verifying [];
     Verifying + ChecksPassed           => Done      [StopTimer, ReportOutcome];
+    Verifying + ChecksStale            => Verifying [RunChecks];
     Verifying + ChecksFailed           => Working   [StopTimer, SendGapReport, StartWorkTimer];
     Verifying + ChecksFailedResting    => Idle      [StopTimer, ReportOutcome, StartIdleTimer];
     Verifying + ChecksFailedForGood    => Reaped    [StopTimer, ReportOutcome, CleanUp];

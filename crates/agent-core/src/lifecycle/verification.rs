@@ -30,10 +30,60 @@ impl Verification {
         self.reports.get(commitment.0)?.as_ref()
     }
 
-    /// Whether every check has ended and said that its commitment is kept.
+    /// Why a commitment does not count as kept, once its check has ended; files that changed since it began count.
+    #[must_use]
+    pub fn gap(&self, commitment: CommitmentId) -> Option<CheckEnd> {
+        self.report(commitment)?;
+        self.shortfall(commitment.0)
+    }
+
+    /// Whether the check of a commitment has ended, and it counts as kept.
+    #[must_use]
+    pub fn counts(&self, commitment: CommitmentId) -> bool {
+        self.report(commitment).is_some() && self.gap(commitment).is_none()
+    }
+
+    /// Whether every check has ended, said that its commitment is kept, and no file changed since it began.
     #[must_use]
     pub fn is_kept(&self) -> bool {
+        self.has_passed() && !self.is_stale()
+    }
+
+    /// Whether every check has ended and passed, stale or not.
+    fn has_passed(&self) -> bool {
         self.reports.iter().all(|report| report.as_ref().is_some_and(CheckReport::is_kept))
+    }
+
+    /// Whether every check has passed, and one of them says nothing of the files as they are.
+    pub(super) fn is_only_stale(&self) -> bool {
+        self.has_passed() && self.is_stale()
+    }
+
+    /// Whether files changed since one of the checks began.
+    fn is_stale(&self) -> bool {
+        (0..self.reports.len()).any(|at| self.stale(at).is_some())
+    }
+
+    /// Some of the files that changed since this check began; `None` if none did, as far as is known.
+    fn stale(&self, at: usize) -> Option<Vec<String>> {
+        let files = |report: &'_ Option<CheckReport>| report.as_ref().and_then(|report| report.files.clone());
+        let begun = files(self.reports.get(at)?)?.before;
+        let since = self.reports.get(at..)?.iter().filter_map(files);
+        let last = since.clone().next_back()?.after;
+        (last != begun).then(|| {
+            let mut changed: Vec<String> = since.flat_map(|files| files.changed).collect();
+            changed.sort();
+            changed.dedup();
+            changed.truncate(MAX_CHANGED);
+            changed
+        })
+    }
+
+    /// The same with one more report: what the last one decides about all.
+    pub(super) fn with(&self, commitment: CommitmentId, report: &CheckReport) -> Self {
+        let mut all = self.clone();
+        all.enter(commitment, report.clone());
+        all
     }
 
     /// Whether a check of this commitment was asked for and has not ended.
@@ -69,14 +119,21 @@ impl Verification {
 
     /// What is not kept.
     pub(super) fn gaps(&self, commitments: &[Commitment]) -> Vec<Gap> {
-        let all = (0..).map(CommitmentId).zip(commitments).zip(&self.reports);
-        all.filter(|(_, report)| !report.as_ref().is_some_and(CheckReport::is_kept))
-            .map(|((commitment, Commitment { promise, .. }), report)| Gap {
-                commitment,
-                promise: promise.clone(),
-                end: report.as_ref().map_or_else(never_run, |report| report.end.clone()),
-            })
-            .collect()
+        let all = (0..).map(CommitmentId).zip(commitments);
+        all.filter_map(|(commitment, Commitment { promise, .. })| {
+            let end = self.shortfall(commitment.0)?;
+            Some(Gap { commitment, promise: promise.clone(), end })
+        })
+        .collect()
+    }
+
+    /// Why a commitment does not count as kept; `None` if it does.
+    fn shortfall(&self, at: usize) -> Option<CheckEnd> {
+        match self.reports.get(at)? {
+            Some(report) if report.is_kept() => self.stale(at).map(|changed| CheckEnd::Stale { changed }),
+            Some(report) => Some(report.end.clone()),
+            None => Some(never_run()),
+        }
     }
 
     /// The report to the agent: every commitment, with the output of the checks that failed.
@@ -88,12 +145,12 @@ impl Verification {
         );
         for (number, (commitment, report)) in (1..).zip(commitments.iter().zip(&self.reports)) {
             let Commitment { promise, assertion, .. } = commitment;
-            let Some(report) = report.as_ref().filter(|report| !report.is_kept()) else {
+            let (Some(report), Some(end)) = (report, self.shortfall(number - 1)) else {
                 out.push_str(&format!("\n{number}. kept: {promise}\n"));
                 continue;
             };
-            out.push_str(&format!("\n{number}. NOT KEPT: {promise}\n   `{}` {}", assertion.command, report.end));
-            if report.end == CheckEnd::TimedOut {
+            out.push_str(&format!("\n{number}. NOT KEPT: {promise}\n   `{}` {end}", assertion.command));
+            if end == CheckEnd::TimedOut {
                 out.push_str(&format!(" ({} ms)", assertion.timeout_ms));
             }
             out.push_str(&match tail(report.output.trim_end(), MAX_OUTPUT_BYTES) {
@@ -126,4 +183,6 @@ fn tail(text: &str, limit_bytes: usize) -> &str {
     text.get(from..).unwrap_or_default()
 }
 
+/// Most files that are named as changed since a check began.
+const MAX_CHANGED: usize = 5;
 const MAX_OUTPUT_BYTES: usize = 8 * 1024;

@@ -70,7 +70,7 @@ pub use batch::Denial;
 pub use config::{KeptResults, ModelConfig, SessionConfig, Summaries};
 pub use durability::Durability;
 pub use event::{Event, LeftCall};
-pub use outcome::{Outcome, OutcomeKind};
+pub use outcome::{Evidence, Outcome, OutcomeKind};
 pub use preceding::HistoryError;
 pub use statetable::Ticket;
 pub use step::{Notes, Objection, Reason, Rejected, Step, Trace, Transition};

@@ -19,13 +19,56 @@ pub struct Outcome {
     pub error: Option<String>,
     /// Calls that were not allowed to run.
     pub denials: Vec<Denial>,
+    /// How far the work was checked. A session checks nothing: commitments do.
+    #[serde(default, skip_serializing_if = "Evidence::is_none")]
+    pub evidence: Evidence,
+}
+
+/// How far work was checked. A check counts that passed, and since whose begin no file changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// No check counts, or there was none.
+    #[default]
+    Unverified,
+    /// Some checks count, not all.
+    PartlyVerified,
+    /// All checks count.
+    Verified,
+}
+
+impl Evidence {
+    /// That so many checks count, of so many.
+    #[must_use]
+    pub const fn of(counting: usize, all: usize) -> Self {
+        match counting {
+            0 => Self::Unverified,
+            _ if counting < all => Self::PartlyVerified,
+            _ => Self::Verified,
+        }
+    }
+
+    /// In words: `verified`, `partly verified`, `unverified`.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Unverified => "unverified",
+            Self::PartlyVerified => "partly verified",
+            Self::Verified => "verified",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    const fn is_none(&self) -> bool {
+        matches!(self, Self::Unverified)
+    }
 }
 
 impl Outcome {
     /// An outcome of this kind without text, error or denials.
     #[must_use]
     pub const fn new(kind: OutcomeKind) -> Self {
-        Self { kind, text: String::new(), error: None, denials: Vec::new() }
+        Self { kind, text: String::new(), error: None, denials: Vec::new(), evidence: Evidence::Unverified }
     }
 }
 
@@ -170,7 +213,8 @@ impl super::Session {
 
 impl Run {
     pub(super) fn outcome(&self) -> Outcome {
-        Outcome { kind: self.kind(), text: self.text.clone(), error: self.error.clone(), denials: self.denials.clone() }
+        let (text, error, denials) = (self.text.clone(), self.error.clone(), self.denials.clone());
+        Outcome { text, error, denials, ..Outcome::new(self.kind()) }
     }
 
     pub(super) fn limit(&mut self, reached: &LimitReached) {

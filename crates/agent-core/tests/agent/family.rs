@@ -8,7 +8,7 @@ use agent_core::child::State;
 use agent_core::lifecycle::LifecycleConfig;
 use agent_core::llm::LlmResponse;
 use agent_core::permission::{PermissionMode, Permissions};
-use agent_core::session::{self, OutcomeKind, SessionConfig};
+use agent_core::session::{self, Evidence, OutcomeKind, SessionConfig};
 use serde_json::{Value, json};
 
 fn headless() -> Option<LifecycleConfig> {
@@ -47,6 +47,56 @@ fn a_call_is_answered_with_the_outcome_of_the_child() {
     assert!(ledger.leased.is_nothing());
     assert!(tree.agent(&[1]).is_dismissed() && tree.agent(&[2]).is_dismissed());
     tree.check();
+}
+
+/// A session that asks about nothing.
+fn free() -> SessionConfig {
+    let mut config = config();
+    config.permissions.mode = PermissionMode::Bypass;
+    config
+}
+
+#[test]
+fn what_checks_found_is_of_the_files_as_they_were() {
+    let with_check =
+        |name: &str| ("spawn_agent", json!({"name": name, "task": "t", "workspace": "shared", "verify": ["true"]}));
+    let list = || calls(&[("list_agents", json!({}))], "l");
+    let change = || calls(&[("read", json!({"path": "shared"}))], "c");
+    let look = || calls(&[("read", json!({"path": "a"}))], "r");
+    let of = |tree: &Tree| tree.agent(&[]).kin_of(1).unwrap().evidence();
+    // What only reads leaves them as they are.
+    let mut tree = Tree::new(free(), headless());
+    tree.say("go");
+    tree.run(script(&[calls(&[with_check("one")], "a"), look(), list()]));
+    let read = read_by(tree.agent(&[]));
+    assert!(read[1].starts_with("The agent `one` has ended: done, verified: 1 of 1 checks passed"), "{read:?}");
+    assert_eq!(read[3], "one: ended, done, verified: 1 of 1 checks passed; task: t");
+    assert_eq!(of(&tree), Some(Evidence::Verified));
+    // What its parent changes later it knows nothing of.
+    let mut tree = Tree::new(free(), headless());
+    tree.say("go");
+    tree.run(script(&[calls(&[with_check("one")], "a"), change(), list()]));
+    let read = read_by(tree.agent(&[]));
+    let stale = "one: ended, done, unverified: 1 of 1 checks passed, and files may have changed since; task: t";
+    assert_eq!(read[3], stale);
+    assert_eq!(of(&tree), Some(Evidence::Unverified));
+    tree.check();
+    // Neither of what another agent changes in the same files.
+    let shared = || calls(&[("spawn_agent", json!({"name": "two", "task": "t", "workspace": "shared"}))], "b");
+    let mut tree = Tree::new(free(), headless());
+    tree.say("go");
+    tree.run(script(&[calls(&[with_check("one")], "a"), shared(), list()]));
+    assert!(
+        read_by(tree.agent(&[]))[3].starts_with(stale.split(';').next().unwrap()),
+        "{:?}",
+        read_by(tree.agent(&[]))
+    );
+    // What has a worktree of its own is not theirs.
+    let apart = ("spawn_agent", json!({"name": "one", "task": "t", "workspace": "worktree", "verify": ["true"]}));
+    let mut tree = Tree::new(free(), headless());
+    tree.say("go");
+    tree.run(script(&[calls(&[apart], "a"), change()]));
+    assert_eq!(of(&tree), Some(Evidence::Verified));
 }
 
 #[test]

@@ -70,7 +70,7 @@ proptest! {
 
 #[test]
 fn the_forms_are_these() {
-    let report = CheckReport { end: CheckEnd::Exited { code: -1 }, output: "é\n".into() };
+    let report = CheckReport::new(CheckEnd::Exited { code: -1 }, "é\n".into());
     let checked = lifecycle::Event::CheckCompleted { ticket: Ticket(3), commitment: CommitmentId(1), report };
     let forms = [
         (Event::Released, json!("Released")),

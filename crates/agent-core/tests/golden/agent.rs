@@ -91,7 +91,7 @@ impl Story {
         for action in step.up.actions {
             if let lifecycle::Action::RunChecks { ticket, checks } = action {
                 for (code, check) in [101, 0].into_iter().zip(checks) {
-                    let report = CheckReport { end: CheckEnd::Exited { code }, output: String::from("1 failed\n") };
+                    let report = CheckReport::new(CheckEnd::Exited { code }, String::from("1 failed\n"));
                     let commitment: CommitmentId = check.commitment;
                     self.take(lifecycle::Event::CheckCompleted { ticket, commitment, report }.into());
                 }

@@ -155,7 +155,7 @@ impl Story {
 
     fn check(&mut self, commitment: usize, end: CheckEnd) {
         let ticket = self.ticket("RunChecks");
-        let report = CheckReport { end, output: "test parser ... ".into() };
+        let report = CheckReport::new(end, "test parser ... ".into());
         self.take(Event::CheckCompleted { ticket, commitment: CommitmentId(commitment), report });
     }
 

@@ -30,7 +30,7 @@ fn config() -> LifecycleConfig {
 
 fn told() -> (Vec<Entry>, Vec<Action>) {
     let check = |ticket, code| {
-        let report = CheckReport { end: CheckEnd::Exited { code }, output: "test parser ... ".into() };
+        let report = CheckReport::new(CheckEnd::Exited { code }, "test parser ... ".into());
         Event::CheckCompleted { ticket: Ticket(ticket), commitment: CommitmentId(0), report }
     };
     let turn = |end, left_ms| Event::TurnEnded { end, time_left_ms: Some(left_ms) };

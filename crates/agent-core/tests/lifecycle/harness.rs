@@ -18,7 +18,7 @@ pub(crate) fn config() -> LifecycleConfig {
 }
 
 pub(crate) fn exited(code: i32) -> CheckReport {
-    CheckReport { end: CheckEnd::Exited { code }, output: format!("exit {code}\n") }
+    CheckReport::new(CheckEnd::Exited { code }, format!("exit {code}\n"))
 }
 
 /// A machine, what it asked for, and what has to be true.
@@ -289,6 +289,10 @@ impl Harness {
             for id in 0..machine.commitments().len() {
                 let report = verification.report(CommitmentId(id)).unwrap();
                 assert_eq!(report.end, CheckEnd::Exited { code: 0 }, "done with a commitment that is not kept");
+                let later = (id..machine.commitments().len()).filter_map(|id| verification.report(CommitmentId(id)));
+                let last = later.filter_map(|report| report.files.as_ref()).map(|files| &files.after).next_back();
+                let begun = report.files.as_ref().map(|files| &files.before);
+                assert!(begun.is_none() || begun == last, "done with a check of other files");
             }
             assert_eq!(machine.outcome(), Some(&Outcome::Done { kept: machine.commitments().len() }));
         }
@@ -340,7 +344,7 @@ pub(crate) fn choose(harness: &Harness, (kind, a, b): Choice) -> Event {
             format!("turn {end}{left}")
         }
         12..22 => {
-            let ends = ["exit 1", "signal 9", "too slow", "throws thrown", "not found"];
+            let ends = ["exit 1", "signal 9", "too slow", "throws thrown", "not found", "stale"];
             let end = if a < 150 { "kept" } else { ends[usize::from(a) % ends.len()] };
             format!("check {} {end}", 1 + usize::from(b) % (harness.machine.commitments().len() + 1))
         }

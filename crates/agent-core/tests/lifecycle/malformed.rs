@@ -155,7 +155,7 @@ fn live(agent: &Lifecycle) {
 }
 
 fn alphabet(ticket: Ticket) -> Vec<Event> {
-    let report = |end| agent_core::lifecycle::CheckReport { end, output: "é".repeat(5_000) };
+    let report = |end| agent_core::lifecycle::CheckReport::new(end, "é".repeat(5_000));
     let check = |id, end| Event::CheckCompleted { ticket, commitment: CommitmentId(id), report: report(end) };
     vec![
         check(0, CheckEnd::Exited { code: 0 }),

@@ -19,7 +19,7 @@ fn a_timer_and_the_checks_that_have_not_ended_are_outstanding() {
     assert_eq!(open, std::slice::from_ref(checks));
     let Action::RunChecks { ticket, checks } = checks.clone() else { panic!() };
 
-    let report = CheckReport { end: CheckEnd::Exited { code: 0 }, output: String::new() };
+    let report = CheckReport::new(CheckEnd::Exited { code: 0 }, String::new());
     let (_, open) = take(Event::CheckCompleted { ticket, commitment: checks[0].commitment, report });
     assert_eq!(open, [Action::RunChecks { ticket, checks: vec![checks[1].clone()] }]);
 }
@@ -36,7 +36,7 @@ fn what_is_left_of_the_checks_time_is_outstanding() {
     else {
         panic!("{asked:?}")
     };
-    let report = CheckReport { end: CheckEnd::Exited { code: 0 }, output: String::new() };
+    let report = CheckReport::new(CheckEnd::Exited { code: 0 }, String::new());
     let check = Event::CheckCompleted { ticket, commitment: checks[0].commitment, report };
     drop(lifecycle.step(3_500, check).unwrap());
     let open = lifecycle.outstanding();

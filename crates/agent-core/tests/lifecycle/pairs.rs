@@ -5,7 +5,8 @@ use crate::harness::{Harness, config, exited};
 use agent_check::lifecycle::{Tickets, event};
 use agent_core::lifecycle::table::TABLE;
 use agent_core::lifecycle::{
-    Action, CheckEnd, CheckReport, Event, LifecycleConfig, Objection, Reason, Signal, State, Ticket, Trigger, TurnEnd,
+    Action, CheckEnd, CheckReport, Event, FilesChecked, LifecycleConfig, Objection, Reason, Signal, State, Ticket,
+    Trigger, TurnEnd,
 };
 use std::collections::BTreeSet;
 
@@ -57,7 +58,7 @@ const LIMITED: &str = ", limited";
 /// While checks run, with so much left of the message's time.
 fn checking(suffix: &str, time_left_ms: Option<u64>) -> Vec<(String, Harness)> {
     let resting = || LifecycleConfig { continues_after_failure: false, ..config() };
-    let not_started = || CheckReport { end: CheckEnd::NotStarted { found: String::new() }, output: String::new() };
+    let not_started = || CheckReport::new(CheckEnd::NotStarted { found: String::new() }, String::new());
     let with = |config, steps: &dyn Fn(&mut Harness)| {
         place(config, &|harness| {
             harness.time_left_ms = time_left_ms;
@@ -74,6 +75,14 @@ fn checking(suffix: &str, time_left_ms: Option<u64>) -> Vec<(String, Harness)> {
         ("Verifying, resting, first kept", with(resting(), &|harness| verifying(harness, exited(0)))),
         ("Verifying, resting, first not started", with(resting(), &|harness| verifying(harness, not_started()))),
         ("Verifying, first not kept", with(config(), &|harness| verifying(harness, exited(2)))),
+        (
+            "Verifying, again, first kept",
+            with(config(), &|harness| {
+                verifying(harness, exited(0));
+                harness.answer(1, stale());
+                harness.answer(0, exited(0));
+            }),
+        ),
         ("Verifying, first not started", with(config(), &|harness| verifying(harness, not_started()))),
         (
             "Verifying, last round",
@@ -84,6 +93,12 @@ fn checking(suffix: &str, time_left_ms: Option<u64>) -> Vec<(String, Harness)> {
         ),
     ];
     places.into_iter().map(|(place, harness)| (format!("{place}{suffix}"), harness)).collect()
+}
+
+/// Kept, and a file changed while it ran.
+fn stale() -> CheckReport {
+    let files = FilesChecked { before: "1".into(), after: "2".into(), changed: vec!["a".into()] };
+    CheckReport { files: Some(files), ..exited(0) }
 }
 
 fn verifying(harness: &mut Harness, report: CheckReport) {
@@ -153,6 +168,7 @@ const EVENTS: &[(&str, &str)] = &[
     ("work resumed", "work-resumed"),
     ("first kept", "check 1 kept"),
     ("second kept", "check 2 kept"),
+    ("second stale", "check 2 stale"),
     ("second not kept", "check 2 exit 1 1"),
     ("second too slow", "check 2 too slow"),
     ("second not started", "check 2 not found"),
@@ -201,13 +217,18 @@ const EXPECTED: &[Line] = &[
     ("Verifying", &["cancel"], State::Idle, &["CancelChecks", "ReportOutcome", "StartTimer"]),
     ("Verifying", &["budget", "session ended", "dismissed"], State::Reaped, &["CancelChecks", "ReportOutcome", "CleanUp"]),
     ("Verifying, first kept", &["second kept"], State::Done, &["ReportOutcome"]),
+    ("Verifying, first kept", &["second stale"], State::Verifying, &["RunChecks"]),
+    ("Verifying, again, first kept", &["second kept"], State::Done, &["ReportOutcome"]),
+    ("Verifying, again, first kept", &["second stale", "second not kept", "second too slow", "second not started"], State::Working, &["SendGapReport", "StartTimer"]),
+    ("Verifying, last round", &["second stale"], State::Verifying, &["RunChecks"]),
+    ("Verifying, resting, first kept", &["second stale"], State::Verifying, &["RunChecks"]),
     ("Verifying, last round", &["second kept"], State::Done, &["ReportOutcome"]),
     ("Verifying, resting, first kept", &["second kept"], State::Done, &["ReportOutcome"]),
     ("Verifying, resting, first not started", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
-    ("Verifying, resting", &["second kept", "second not kept", "second too slow", "second not started"], State::Idle, &["ReportOutcome", "StartTimer"]),
+    ("Verifying, resting", &["second kept", "second stale", "second not kept", "second too slow", "second not started"], State::Idle, &["ReportOutcome", "StartTimer"]),
     ("Verifying, last round", &["second not kept", "second too slow", "second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
     ("Verifying, first not started", &["second not started"], State::Reaped, &["ReportOutcome", "CleanUp"]),
-    ("Verifying, first", &["second kept", "second not kept", "second too slow", "second not started"], State::Working, &["SendGapReport", "StartTimer"]),
+    ("Verifying, first", &["second kept", "second stale", "second not kept", "second too slow", "second not started"], State::Working, &["SendGapReport", "StartTimer"]),
 
     ("Done", &["session ended"], State::Ended, &[]),
     ("Done", &["dismissed"], State::Ended, &["ReleaseSession"]),
@@ -237,7 +258,8 @@ fn expected_line(place: &str, event: &str) -> Option<&'static Line> {
     const FIRST: Line = ("", &[], State::Verifying, &[]);
     // A limit on the message's time is one on the checks.
     const TIMED: Line = ("", &[], State::Verifying, &["StopTimer", "RunChecks", "StartTimer"]);
-    let opens = ["first kept", "second kept", "second not kept", "second too slow", "second not started"];
+    let opens =
+        ["first kept", "second kept", "second stale", "second not kept", "second too slow", "second not started"];
     if place == "Verifying" && opens.contains(&event) {
         return Some(&FIRST);
     }
@@ -275,8 +297,8 @@ fn refusal(place: &str, event: &str) -> (Option<Trigger>, Reason) {
         "stale check" | "stale cleanup" | "cleanup" | "late timeout" | "checks as timeout" | "unknown timeout" => {
             (None, Reason::StaleTicket)
         }
-        "first kept" | "second kept" | "second not kept" | "second too slow" | "second not started"
-        | "unknown check" => {
+        "first kept" | "second kept" | "second stale" | "second not kept" | "second too slow"
+        | "second not started" | "unknown check" => {
             let is_open = place.starts_with("Verifying");
             (None, if is_open { Objection::UnknownCommitment.into() } else { Reason::StaleTicket })
         }
@@ -299,7 +321,7 @@ fn refusal(place: &str, event: &str) -> (Option<Trigger>, Reason) {
 
 #[test]
 fn every_event_in_every_state() {
-    assert_eq!(every_event_in(""), (8 + 2 * 7 + 24) * 30);
+    assert_eq!(every_event_in(""), (8 + 2 * 8 + 24) * 31);
 }
 
 /// In the places of a state, by its name; how many pairs there were.

@@ -2,7 +2,7 @@
 
 use crate::harness::{Harness, commitment, config, exited};
 use agent_core::lifecycle::{
-    Action, CheckEnd, CheckReport, Event, LifecycleConfig, Outcome, Signal, State, TaskMode, TurnEnd,
+    Action, CheckEnd, CheckReport, Event, FilesChecked, LifecycleConfig, Outcome, Signal, State, TaskMode, TurnEnd,
 };
 
 /// One predecessor let an always failing commitment pass at the second claim, because only open ones were checked.
@@ -44,7 +44,7 @@ fn the_gap_report_names_everything() {
     harness.turn(TurnEnd::Completed);
     harness.answer(1, exited(0));
     let noise = format!("{}é the end", "x".repeat(9_000));
-    let actions = harness.answer(0, CheckReport { end: CheckEnd::TimedOut, output: noise });
+    let actions = harness.answer(0, CheckReport::new(CheckEnd::TimedOut, noise));
     let Action::SendGapReport { text, round: 1, .. } = &actions[0] else { panic!("{actions:?}") };
     for part in [
         "1 of 2 commitments not kept",
@@ -160,7 +160,7 @@ fn a_report_is_cut_at_the_edge_of_a_character() {
     harness.turn(TurnEnd::Completed);
     // The cut falls into the first character, which is then left out.
     let noise = format!("é{}", "x".repeat(8 * 1024 - 1));
-    let actions = harness.answer(0, CheckReport { end: CheckEnd::TimedOut, output: noise });
+    let actions = harness.answer(0, CheckReport::new(CheckEnd::TimedOut, noise));
     let Action::SendGapReport { text, .. } = &actions[0] else { panic!("{actions:?}") };
     assert!(!text.contains('é') && text.contains("The end of what it printed:\nxxx"), "{text}");
 }
@@ -199,3 +199,53 @@ pub(crate) const STORIES: &[fn()] = &[
     a_report_is_cut_at_the_edge_of_a_character,
     what_is_known_of_an_agent_is_so,
 ];
+
+/// A check that passed, with the marks of the files when it began and when it had ended.
+fn of_files(before: &str, after: &str, changed: &[&str]) -> CheckReport {
+    let changed = changed.iter().map(|path| String::from(*path)).collect();
+    CheckReport { files: Some(FilesChecked { before: before.into(), after: after.into(), changed }), ..exited(0) }
+}
+
+#[test]
+fn a_later_check_that_changes_files_makes_an_earlier_one_stale() {
+    let mut harness = Harness::new(config());
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    harness.answer(0, of_files("a", "a", &[]));
+    harness.answer(1, of_files("a", "b", &["src/x.rs"]));
+    assert_eq!(harness.state(), State::Verifying);
+    harness.answer(0, of_files("b", "b", &[]));
+    harness.answer(1, of_files("b", "b", &[]));
+    assert_eq!(harness.state(), State::Done);
+    assert!(harness.machine.verification().unwrap().is_kept());
+}
+
+#[test]
+fn a_check_counts_whose_files_are_the_same_at_the_end() {
+    let mut harness = Harness::new(config());
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    // A change that was taken back, and a program that began anew in between and found nothing else.
+    harness.answer(0, of_files("a", "b", &["src/x.rs"]));
+    harness.answer(1, of_files("b", "a", &["src/x.rs"]));
+    assert_eq!(harness.state(), State::Verifying, "the second began with other files");
+    harness.answer(0, of_files("a", "b", &["src/x.rs"]));
+    let actions = harness.answer(1, of_files("a", "a", &[]));
+    assert_eq!(harness.state(), State::Done, "{actions:?}");
+}
+
+#[test]
+fn a_stale_check_is_a_gap_that_names_the_files() {
+    let mut harness = Harness::new(config());
+    harness.message();
+    harness.turn(TurnEnd::Completed);
+    let mut actions = Vec::new();
+    for mark in ["1", "2"] {
+        harness.answer(0, of_files(mark, mark, &[]));
+        actions = harness.answer(1, of_files(mark, "3", &["src/x.rs", "src/y\n.rs"]));
+    }
+    let Action::SendGapReport { text, .. } = &actions[0] else { panic!("{actions:?}") };
+    assert!(text.contains("2 of 2 commitments not kept"), "{text}");
+    let named = "`second` passed, but files changed since it began: src/x.rs, src/y .rs";
+    assert!(text.contains(named), "{text}");
+}

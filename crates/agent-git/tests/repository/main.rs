@@ -11,6 +11,7 @@
 mod commits;
 mod commits_later;
 mod ended_calls;
+mod files_seen;
 mod full_disk;
 mod hostile;
 mod kills;

@@ -147,7 +147,7 @@ fn lifecycle_events() -> Vec<lifecycle::Event> {
     let completed = |end| lifecycle::Event::CheckCompleted {
         ticket: Ticket(1),
         commitment: CommitmentId(1),
-        report: CheckReport { end, output: text() },
+        report: CheckReport::new(end, text()),
     };
     let mut events: Vec<lifecycle::Event> = ends.map(completed).into();
     events.extend([

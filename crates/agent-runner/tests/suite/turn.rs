@@ -31,7 +31,7 @@ ProcessingLlmResponse + AutoNoToolCalls => EndOfTurn
 EndOfTurn + AutoQueueEmpty => WaitingForUserInput
 Message { blocks: [Text("Good day.")], usage: Some(Usage { input_tokens: 100, output_tokens: 20, cache_read_tokens: 0, cache_write_tokens: 0 }) }
 spent calls 1 tokens 120
-prompt Some(Outcome { kind: Success, text: "Good day.", error: None, denials: [] }) calls 1 tools 0 tokens 120
+prompt Some(Outcome { kind: Success, text: "Good day.", error: None, denials: [], evidence: Unverified }) calls 1 tools 0 tokens 120
 Doing { doing: Idle, taken: 1 }
 "#;
     assert_eq!(text(&seen), expected);

@@ -3,7 +3,7 @@
 use super::super::events::{self, Line};
 use super::{Setup, Together};
 use agent_core::agent::Event;
-use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, Lifecycle, LifecycleConfig};
+use agent_core::lifecycle::{self, CheckEnd, CheckReport, Commitment, FilesChecked, Lifecycle, LifecycleConfig};
 use agent_core::llm::Purpose;
 use agent_core::permission::PermissionMode;
 use agent_core::session::{self, Action};
@@ -36,10 +36,11 @@ fn by_itself(node: &Together, out: &mut Vec<Event>) {
             CheckEnd::Exited { code: 1 },
             CheckEnd::NotStarted { found: "nothing".to_owned() },
         ];
-        out.extend(ends.map(|end| {
-            let report = CheckReport { end, output: String::new() };
-            Event::from(lifecycle::Event::CheckCompleted { ticket, commitment, report })
-        }));
+        let reports = ends.map(|end| CheckReport::new(end, String::new()));
+        let changed = FilesChecked { before: "one".to_owned(), after: "other".to_owned(), changed: Vec::new() };
+        let stale = CheckReport { files: Some(changed), ..reports[0].clone() };
+        let completed = |report| Event::from(lifecycle::Event::CheckCompleted { ticket, commitment, report });
+        out.extend(reports.into_iter().chain([stale]).map(completed));
     }
     let cleaned = |ticket| Event::from(lifecycle::Event::CleanupCompleted { ticket });
     out.extend(node.driver.cleanup.map(cleaned));

@@ -1,7 +1,7 @@
 //! What is here in place of a driver, as plain as a driver can be: it keeps what the lifecycle asked for until that is answered.
 
 use agent_core::agent::{Agent, Event, Step};
-use agent_core::lifecycle::{self, Action, CommitmentId, Ticket};
+use agent_core::lifecycle::{self, Action, CheckEnd, CheckReport, CommitmentId, Ticket};
 
 /// What was asked for and is not answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,13 +22,18 @@ pub(super) struct Checks {
     pub(super) answers: Vec<Option<bool>>,
 }
 
+/// Whether a check says that its commitment is kept: not when files changed while it ran.
+fn says_so(report: &CheckReport) -> bool {
+    report.end == CheckEnd::Exited { code: 0 } && report.files.as_ref().is_none_or(|files| files.before == files.after)
+}
+
 impl Driver {
     /// An event was taken: what it answers is open no more.
     pub(super) fn answered(&mut self, event: &Event) {
         match event {
             Event::Lifecycle(lifecycle::Event::CheckCompleted { commitment, report, .. }) => {
                 let answers = self.checks.as_mut().and_then(|checks| checks.answers.get_mut(commitment.0));
-                answers.into_iter().for_each(|answer| *answer = Some(report.is_kept()));
+                answers.into_iter().for_each(|answer| *answer = Some(says_so(report)));
             }
             Event::Lifecycle(lifecycle::Event::TimedOut { .. }) => self.stop_timer(),
             Event::Lifecycle(lifecycle::Event::CleanupCompleted { .. }) => self.stop_cleanup(),

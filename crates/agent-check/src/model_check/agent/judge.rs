@@ -255,7 +255,7 @@ pub(super) fn without_effect(model: &Agents<'_>, node: &Together, tally: &mut Ta
 fn refused(node: &Together) -> Vec<Event> {
     use lifecycle::Event as Of;
     let unknown = Ticket(u64::MAX);
-    let kept = || CheckReport { end: CheckEnd::Exited { code: 0 }, output: String::new() };
+    let kept = || CheckReport::new(CheckEnd::Exited { code: 0 }, String::new());
     let check = |ticket, number| Of::CheckCompleted { ticket, commitment: CommitmentId(number), report: kept() };
     let mut events = vec![
         Of::InputReceived { text: "go".into() },

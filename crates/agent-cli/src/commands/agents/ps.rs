@@ -30,12 +30,21 @@ pub(crate) fn run(arguments: &Ps) -> Result<u8, Failure> {
 pub(super) fn shown(rows: &[Row]) -> Vec<String> {
     let widest = |of: fn(&Row) -> &str, least: usize| rows.iter().map(|row| of(row).len()).fold(least, usize::max);
     let (ids, names, states) = (widest(|row| &row.id, 2), widest(|row| &row.name, 4), widest(|row| row.state, 5));
-    let line = |id: &str, name: &str, state: &str, calls: &str, cost: &str, task: &str| {
-        format!("{id:<ids$}  {name:<names$}  {state:<states$}  {calls:>7}  {cost:>8}  {task}")
+    let ends: Vec<String> = rows.iter().map(ended).collect();
+    let outcomes = ends.iter().map(String::len).fold(7, usize::max);
+    let line = |id: &str, name: &str, state: &str, outcome: &str, calls: &str, cost: &str, task: &str| {
+        format!("{id:<ids$}  {name:<names$}  {state:<states$}  {outcome:<outcomes$}  {calls:>7}  {cost:>8}  {task}")
     };
-    let of = |row: &Row| {
+    let of = |(row, outcome): (&Row, &String)| {
         let calls = format!("{}+{}", row.model_calls, row.tool_calls);
-        line(&inline(&row.id), &inline(&row.name), row.state, &calls, &usd(row.cost_nano_usd), &inline(&row.task))
+        let (id, name, task) = (inline(&row.id), inline(&row.name), inline(&row.task));
+        line(&id, &name, row.state, outcome, &calls, &usd(row.cost_nano_usd), &task)
     };
-    std::iter::once(line("ID", "NAME", "STATE", "CALLS", "USD", "TASK")).chain(rows.iter().map(of)).collect()
+    let head = line("ID", "NAME", "STATE", "OUTCOME", "CALLS", "USD", "TASK");
+    std::iter::once(head).chain(rows.iter().zip(&ends).map(of)).collect()
+}
+
+/// How it ended, and how far its work is checked.
+fn ended(row: &Row) -> String {
+    [row.outcome.as_deref(), row.verification].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

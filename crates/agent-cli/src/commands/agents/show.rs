@@ -6,9 +6,11 @@ use super::reach::{Named, find};
 use crate::failure::Failure;
 use crate::screen::counted::{counted, usd};
 use crate::screen::terminal::{in_rows, inline, one_line, print};
+use crate::screen::view::checked;
+use agent_core::agent::Kin;
 use agent_core::agents::{SharedWorkspace, TaskMode};
+use agent_core::child::Left;
 use agent_core::child::lease::Lease;
-use agent_core::child::{Left, Verified};
 use agent_runner::journal::descendant_id;
 
 /// Prints what is known of an agent.
@@ -44,11 +46,9 @@ fn described(Named { tree, place }: &Named) -> Vec<String> {
     }
     if let Some(outcome) = tree.outcome(place) {
         let reason = outcome.reason.as_ref().map(|why| format!(" ({})", one_line(why, 200))).unwrap_or_default();
-        let verified = match outcome.verified {
-            Some(Verified { kept, of }) => format!(", {kept} of {of} checks passed"),
-            None => String::new(),
-        };
-        lines.push(format!("outcome  {}{verified}{reason}", outcome.word));
+        lines.push(format!("outcome  {}{reason}", outcome.word));
+        let stale = if kin.is_some_and(Kin::is_stale) { "; files may have changed since" } else { "" };
+        lines.push(format!("checked  {}{stale}", checked(outcome)));
         lines.extend(match outcome.left.as_deref() {
             None | Some(Left::Nothing) => Vec::new(),
             Some(Left::Changes { path, branch, .. }) => {

@@ -17,6 +17,10 @@ pub(super) struct Row {
     /// Empty for the session's own agent.
     pub(super) name: String,
     pub(super) state: &'static str,
+    /// How it ended; of the session's own agent, how its last run ended. Nothing while it works.
+    pub(super) outcome: Option<String>,
+    /// How far that work is checked, as things are now.
+    pub(super) verification: Option<&'static str>,
     pub(super) model: String,
     pub(super) model_calls: u64,
     pub(super) tool_calls: u64,
@@ -154,7 +158,12 @@ impl Tree {
         let session = agent.map(Agent::session);
         let cost_nano_usd = session.map_or(0, |session| session.ledger().whole().cost_nano_usd);
         let asked = kin.map(|kin| one_line(kin.child().task().trim(), TASK_COLUMNS));
+        let told = kin.and_then(|kin| Some((kin.child().outcome()?.word.to_string(), kin.evidence()?)));
+        let own = agent.filter(|_| place.is_empty()).and_then(Agent::outcome);
+        let ended = told.or_else(|| own.map(|run| (String::from(run.kind.subtype()), run.evidence)));
         Row {
+            outcome: ended.as_ref().map(|(outcome, _)| outcome.clone()),
+            verification: ended.map(|(_, evidence)| evidence.words()),
             id: descendant_id(&self.root, place),
             name: kin.map(|kin| kin.child().name().to_owned()).unwrap_or_default(),
             state: self.state(place),

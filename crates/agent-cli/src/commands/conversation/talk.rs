@@ -331,12 +331,13 @@ impl<'a> Talk<'a> {
         }
         self.results += 1;
         let (num_turns, total_cost_usd, usage) = used(&self.told, &self.used, false);
-        let Outcome { kind, text, error, denials, .. } = outcome;
+        let Outcome { kind, text, error, denials, evidence, .. } = outcome;
         let result = RunResult {
             subtype: kind.subtype(),
             is_error: kind != OutcomeKind::Success,
             exit_code: kind.exit_code(),
             result: text,
+            verification: evidence.words(),
             error,
             session_id: self.id.clone(),
             num_turns,

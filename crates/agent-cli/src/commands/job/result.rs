@@ -22,6 +22,7 @@ pub(crate) fn conclude(job: &Job, shown: &Shown, signalled: Option<Signal>, star
         is_error: exit_code != 0,
         exit_code,
         result: outcome.map(|outcome| outcome.text.clone()).unwrap_or_default(),
+        verification: outcome.map(|outcome| outcome.evidence).unwrap_or_default().words(),
         error,
         session_id: shown.session_id.clone(),
         num_turns: spent.model_calls,

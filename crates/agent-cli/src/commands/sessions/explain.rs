@@ -7,7 +7,7 @@ use super::{write, write_json};
 use crate::failure::Failure;
 use crate::screen::counted::counted;
 use crate::screen::terminal::{escaped, one_line};
-use agent_core::lifecycle::{self, CheckReport, Commitment, CommitmentId, Lifecycle};
+use agent_core::lifecycle::{self, Commitment, CommitmentId, Lifecycle};
 use agent_core::session::Action;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -203,11 +203,13 @@ impl Explanation {
 impl AgentTold {
     fn of(over: &Lifecycle) -> Self {
         let told = |(number, commitment): (usize, &Commitment)| {
-            let report = over.verification().and_then(|last| last.report(CommitmentId(number)));
+            let (last, number) = (over.verification(), CommitmentId(number));
+            let report = last.and_then(|last| last.report(number));
+            let gap = last.and_then(|last| last.gap(number));
             CommitmentTold {
                 promise: commitment.promise.clone(),
-                kept: report.map(CheckReport::is_kept),
-                found: report.map(|report| report.end.to_string()),
+                kept: report.map(|_| gap.is_none()),
+                found: gap.as_ref().or(report.map(|report| &report.end)).map(ToString::to_string),
             }
         };
         let commitments = over.commitments().iter().enumerate().map(told).collect();

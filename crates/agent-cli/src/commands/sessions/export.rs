@@ -12,7 +12,7 @@ use crate::screen::counted::counted;
 use crate::screen::terminal::{clean, escaped, inline, one_line, say};
 use crate::screen::view::call_line;
 use agent_core::conversation::{Answer, Author, Block, Item, Round};
-use agent_core::lifecycle::{CheckReport, CommitmentId, Lifecycle};
+use agent_core::lifecycle::{CommitmentId, Lifecycle};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -111,6 +111,9 @@ pub(super) fn head(id: &str, name: Option<&str>, story: &Story) -> String {
     if let Some(ended) = story.ended() {
         let _ = writeln!(out, "ended      {ended}");
     }
+    if let Some(outcome) = story.outcome() {
+        let _ = writeln!(out, "checked    {}", outcome.evidence.words());
+    }
     if let Some(over) = story.lifecycle() {
         let _ = writeln!(out, "agent      {}", agent(over));
     }
@@ -139,10 +142,7 @@ pub(super) fn model(story: &Story) -> String {
 /// Where the agent over a session stands, and what is known of its commitments.
 pub(super) fn agent(over: &Lifecycle) -> String {
     let (state, commitments, rounds) = (over.state(), over.commitments().len(), over.rounds());
-    let is_kept = |number: &usize| {
-        let report = over.verification().and_then(|last| last.report(CommitmentId(*number)));
-        report.is_some_and(CheckReport::is_kept)
-    };
+    let is_kept = |number: &usize| over.verification().is_some_and(|last| last.counts(CommitmentId(*number)));
     let kept = (0..commitments).filter(is_kept).count();
     match commitments {
         0 => format!("{state:?}"),

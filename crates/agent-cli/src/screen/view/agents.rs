@@ -6,6 +6,15 @@ use crate::screen::terminal::{inline, one_line};
 use agent_core::child::{Left, Outcome, Verified};
 use agent_runner::{AgentName, Notice, Order};
 
+/// How far the work of an agent was checked when it ended.
+pub(crate) fn checked(outcome: &Outcome) -> String {
+    let words = outcome.evidence().words();
+    match outcome.verified {
+        Some(Verified { kept, of }) => format!("{words}: {kept} of {of} checks passed"),
+        None => String::from(words),
+    }
+}
+
 impl View {
     pub(super) fn agent_began(&mut self, agent: &AgentName, task: &str) {
         // Behind the last blank line stands what its parent asked for.
@@ -14,10 +23,7 @@ impl View {
     }
 
     pub(super) fn agent_ended(&mut self, agent: &AgentName, outcome: &Outcome) {
-        let verified = match outcome.verified {
-            Some(Verified { kept, of }) => format!(", {kept} of {of} checks passed"),
-            None => String::new(),
-        };
+        let verified = format!(", {}", checked(outcome));
         let reason = outcome.reason.as_ref().map(|why| format!(" ({})", one_line(why, 200))).unwrap_or_default();
         let denied = match u64::from(outcome.unasked_denials) {
             0 => String::new(),

@@ -1,6 +1,8 @@
 //! What a person sees of a run: the model's text as it comes, and a line for everything else that matters.
 
 mod agents;
+
+pub(crate) use agents::checked;
 mod answer;
 mod calls;
 mod lines;

@@ -1,7 +1,7 @@
 //! What programs read of the agents below a session.
 
 use agent_core::child::lease::Spent;
-use agent_core::child::{Left, Outcome, Verified};
+use agent_core::child::{Left, Outcome};
 use agent_runner::AgentName;
 use serde::Serialize;
 
@@ -75,11 +75,6 @@ const MAX_TASK_BYTES: usize = 4_000;
 
 impl AgentReport {
     pub(crate) fn of(agent: &AgentName, outcome: &Outcome, spent: &Spent) -> Self {
-        let verification = match outcome.verified {
-            Some(Verified { kept, of }) if kept == of => "verified",
-            Some(Verified { kept, .. }) if kept > 0 => "partly verified",
-            Some(_) | None => "unverified",
-        };
         let (mut worktree, mut branch, mut worktree_error) = (None, None, None);
         match outcome.left.as_deref() {
             None | Some(Left::Nothing) => {}
@@ -93,7 +88,7 @@ impl AgentReport {
             name: agent.name.clone(),
             outcome: outcome.word.to_string(),
             reason: outcome.reason.clone(),
-            verification,
+            verification: outcome.evidence().words(),
             worktree,
             branch,
             worktree_error,

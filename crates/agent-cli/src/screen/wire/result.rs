@@ -21,6 +21,9 @@ pub(crate) struct RunResult {
     pub(crate) exit_code: u8,
     /// The final answer; empty when there is none.
     pub(crate) result: String,
+    /// How far the work was checked (`--verify`): a check counts that passed, and since whose begin no file changed.
+    #[cfg_attr(test, schemars(extend("enum" = ["verified", "partly verified", "unverified"])))]
+    pub(crate) verification: &'static str,
     /// The error, if one ended the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,

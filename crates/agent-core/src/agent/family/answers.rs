@@ -111,14 +111,14 @@ impl Family {
         for number in numbers {
             match self.tell(at_ms, *number, out) {
                 Some((_, text)) => texts.push(text),
-                None => texts.extend(self.kin(*number).map(|kin| words::line(&kin.child))),
+                None => texts.extend(self.kin(*number).map(words::line)),
             }
         }
         ToolOutcome::ok(texts.join("\n\n"))
     }
 
     fn list(&self) -> String {
-        let lines: Vec<String> = self.kin.iter().map(|kin| words::line(&kin.child)).collect();
+        let lines: Vec<String> = self.kin.iter().map(words::line).collect();
         if lines.is_empty() { String::from("You have no agents.") } else { lines.join("\n") }
     }
 

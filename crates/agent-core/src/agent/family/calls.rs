@@ -101,7 +101,7 @@ impl Agent {
         let child = Child::new(Assignment { is_apart, ..assignment });
         let is_background = asked.background;
         family.names.insert(asked.name.clone(), number);
-        family.kin.push(Kin { child, asked, read: 0 });
+        family.kin.push(Kin { child, asked, read: 0, is_stale: false });
         let mut own = FamilyStep::empty();
         let assigned = family.move_child(at_ms, number, Event::Assigned { gate }, &mut own);
         debug_assert!(assigned.is_ok(), "a child that was just made is assigned: {assigned:?}");

@@ -16,14 +16,14 @@ pub use between::{Taker, between};
 pub use birth::Birth;
 pub(super) use settle::Cause;
 
-use super::{Agent, Rejected};
+use super::{Agent, Event, Rejected};
 use crate::agents::{SharedWorkspace, SpawnArguments};
 use crate::child::lease::{Lease, Remainder, Spent};
 use crate::child::{self, Child};
 use crate::children::{self, Children};
 use crate::conversation::{CallId, ToolCall};
-use crate::session::{Action, Outstanding};
-use crate::tool::ToolOutcome;
+use crate::session::{self, Action, Evidence, Outstanding};
+use crate::tool::{Effect, ToolOutcome, ToolStatus};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
@@ -65,6 +65,8 @@ pub struct Kin {
     asked: SpawnArguments,
     /// The number of the question that the parent's model has read last.
     read: u32,
+    /// Whether files that its checks were about may have changed since they passed.
+    is_stale: bool,
 }
 
 /// What a step did with the agents below.
@@ -125,6 +127,25 @@ impl Kin {
     #[must_use]
     pub fn is_apart(&self) -> bool {
         self.asked.workspace == SharedWorkspace::Worktree
+    }
+
+    /// Whether checks of its work passed, and files may have changed since: what they found is of the files as they were.
+    #[must_use]
+    pub const fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    /// How far its work is checked, once it has an outcome. Checks of files that may have changed since count no more.
+    #[must_use]
+    pub fn evidence(&self) -> Option<Evidence> {
+        let outcome = self.child.outcome()?;
+        Some(if self.is_stale { Evidence::Unverified } else { outcome.evidence() })
+    }
+
+    /// Files that its parent works on may have changed.
+    fn changed(&mut self) {
+        let is_checked = self.child.outcome().is_some_and(|outcome| outcome.evidence() > Evidence::Unverified);
+        self.is_stale |= is_checked && !self.is_apart();
     }
 
     /// What it may still spend, itself included.
@@ -228,7 +249,8 @@ impl Agent {
     pub fn kinship(&self) -> String {
         let below = self.family.as_deref().map(|family| {
             let Family { machine, alive, untold, open, spent, was_cancelled, .. } = family;
-            (machine.state(), alive, untold, open, spent, was_cancelled)
+            let stale: Vec<u32> = family.kin.iter().filter(|kin| kin.is_stale).map(|kin| kin.child.number()).collect();
+            (machine.state(), alive, untold, open, spent, was_cancelled, stale)
         });
         format!("{below:?} {:?}", self.origin)
     }
@@ -285,10 +307,28 @@ impl Agent {
         }
         let name = event.name();
         let Some(family) = self.family.as_deref_mut() else { return Err(Rejected::NoChild { event: name, number }) };
+        let has_rested = matches!(event, child::Event::Rested { .. });
         let denied = if let child::Event::Rested { rest, .. } = &event { rest.outcome.unasked_denials } else { 0 };
         family.move_child(at_ms, number, event, step)?;
         family.denials = family.denials.saturating_add(denied);
+        if has_rested && family.kin(number).is_some_and(Kin::changes_files) {
+            family.kin.iter_mut().filter(|kin| kin.child.number() != number).for_each(Kin::changed);
+        }
         Ok(())
+    }
+
+    /// Whether an event says that files may have changed that children's checks were about.
+    pub(super) fn may_change(&self, event: &Event) -> bool {
+        let Event::Session(session::Event::ToolCompleted { call, outcome, .. }) = event else { return false };
+        let has_run = outcome.status != ToolStatus::NotRun;
+        has_run && self.family.is_some() && self.session.judged(call).effect == Effect::Changes
+    }
+
+    /// What children's checks found is of files as they were.
+    pub(super) fn note_stale(&mut self) {
+        if let Some(family) = self.family.as_deref_mut() {
+            family.kin.iter_mut().for_each(Kin::changed);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! are, and each of their lines begins with `> `, which no line of the program's own does.
 
 use super::Kin;
-use crate::child::{Child, Counts, Left, State, Verified};
+use crate::child::{Counts, Left, Outcome, State, Verified};
 use agent_types::quote::{in_one_line, is_break, quoted, without_forged};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,11 +15,7 @@ pub(super) fn outcome(kin: &Kin) -> Option<(Counts, String)> {
     if let Some(reason) = &outcome.reason {
         head.push_str(&format!(" ({})", in_one_line(reason)));
     }
-    match outcome.verified {
-        Some(Verified { kept, of }) => head.push_str(&format!(", {kept} of {of} checks passed")),
-        None if outcome.word == crate::child::Word::Done => head.push_str(", unverified"),
-        None => {}
-    }
+    head.push_str(&format!(", {}", evidence(kin, outcome)));
     if outcome.unasked_denials > 0 {
         head.push_str(&format!(", {} of its calls denied because no one could be asked", outcome.unasked_denials));
     }
@@ -30,6 +26,18 @@ pub(super) fn outcome(kin: &Kin) -> Option<(Counts, String)> {
     let text = outcome.text.trim();
     let said = if text.is_empty() { String::from(".") } else { format!(". It says:\n{}", quoted(text)) };
     Some((outcome.word.counts(), head + &said))
+}
+
+/// How far the work of a child that has ended was checked.
+fn evidence(kin: &Kin, outcome: &Outcome) -> String {
+    let words = kin.evidence().unwrap_or_default().words();
+    match outcome.verified {
+        Some(Verified { kept, of }) if kin.is_stale() => {
+            format!("{words}: {kept} of {of} checks passed, and files may have changed since")
+        }
+        Some(Verified { kept, of }) => format!("{words}: {kept} of {of} checks passed"),
+        None => String::from(words),
+    }
 }
 
 /// What is left of a child's own worktree, and how it is taken over.
@@ -61,7 +69,8 @@ pub(super) fn question(kin: &Kin) -> Option<String> {
 }
 
 /// A child in a line of a list.
-pub(super) fn line(child: &Child) -> String {
+pub(super) fn line(kin: &Kin) -> String {
+    let child = &kin.child;
     let state = match child.state() {
         State::Planned | State::Wanted | State::Starting => "starting",
         State::Working => "working",
@@ -74,7 +83,8 @@ pub(super) fn line(child: &Child) -> String {
     };
     let first = child.task().split(is_break).next().unwrap_or_default();
     let task: String = first.chars().take(MAX_TASK_CHARS).collect();
-    format!("{}: {state}; task: {task}", child.name())
+    let ended = child.outcome().map(|outcome| format!(", {}, {}", outcome.word, evidence(kin, outcome)));
+    format!("{}: {state}{}; task: {task}", child.name(), ended.unwrap_or_default())
 }
 
 /// A message of an agent to one below it.

@@ -58,7 +58,8 @@ impl Driver {
         let open = self.agent.lifecycle().map(lifecycle::Lifecycle::outstanding).unwrap_or_default();
         match open.get(usize::from(a) % open.len().max(1)) {
             Some(lifecycle::Action::RunChecks { ticket, checks }) => {
-                let end = if b < 140 { "kept" } else { ["exit 1", "signal 9", "not found"][usize::from(b) % 3] };
+                let end =
+                    if b < 140 { "kept" } else { ["exit 1", "signal 9", "not found", "stale"][usize::from(b) % 4] };
                 let number = checks[usize::from(a / 2) % checks.len()].commitment.0 + 1;
                 told(&format!("check {number} {end}"), *ticket)
             }

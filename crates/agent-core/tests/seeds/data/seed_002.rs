@@ -66,6 +66,7 @@ const BEYOND: &[Beyond<Trigger>] = &[
     why("a turn may fail or be cancelled, which claims nothing", &[TurnFailed]),
     why("an agent without commitments has nothing to verify", &[CompletionClaimedUnbound]),
     why("checks end one by one", &[CheckCompletedMoreLeft]),
+    why("what was found of other files says nothing, so it is found out again", &[ChecksStale]),
     why("who fell short is told what is missing and goes on, where nobody else decides", &[ChecksFailed]),
     why("but not for ever", &[ChecksFailedForGood]),
     Beyond {

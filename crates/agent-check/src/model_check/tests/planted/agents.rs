@@ -14,6 +14,7 @@ use agent_core::table::Row;
 
 planted! {
     a_failed_check_that_counts_as_kept: ClaimsVerified,
+    a_check_of_other_files_that_counts_as_kept: ClaimsVerified,
     checks_that_nobody_runs: NoDeadlock,
     a_report_that_is_not_sent: RestsTogether,
     more_rounds_than_are_allowed: RoundsBounded,
@@ -87,6 +88,15 @@ fn a_failed_check_that_counts_as_kept() -> Fault {
     found_with_step("bound-alone", |agent, mut event| {
         if let Event::Lifecycle(lifecycle::Event::CheckCompleted { report, .. }) = &mut event {
             report.end = CheckEnd::Exited { code: 0 };
+        }
+        true_step(agent, event)
+    })
+}
+
+fn a_check_of_other_files_that_counts_as_kept() -> Fault {
+    found_with_step("bound-alone", |agent, mut event| {
+        if let Event::Lifecycle(lifecycle::Event::CheckCompleted { report, .. }) = &mut event {
+            report.files = None;
         }
         true_step(agent, event)
     })
