@@ -47,7 +47,7 @@ pub use agents::agent_tools;
 pub use background::{BackgroundCommands, RunningCommand};
 pub use preview::{FileChange, FileText, preview};
 pub use signal::signal_tool;
-pub use workspace::{OpenError, Workspace};
+pub use workspace::{Look, OpenError, Workspace};
 
 use agent_exec::Processes;
 use agent_types::ports::Tool;

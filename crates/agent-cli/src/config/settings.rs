@@ -20,7 +20,7 @@ use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say, shown_path};
 use crate::session::above::Above;
 use crate::session::own::{HEADLESS_FAILURES_IN_ROW, HEADLESS_MODEL_CALLS, HEADLESS_REPETITIONS, HEADLESS_TOOL_CALLS};
-use crate::skills::{self, Skill};
+use crate::skills::{self, Found, Skill};
 use crate::walls::protected::{GitSettings, Protection, git_settings};
 use crate::walls::sandbox::{self, Place};
 use crate::walls::search_path;
@@ -33,6 +33,7 @@ use agent_hooks::{FormatterConfig, UserHook};
 use agent_llm::Timeouts;
 use agent_mcp::ServerConfig;
 use std::path::{Path, PathBuf};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// Everything resolved but the provider's answers.
@@ -89,7 +90,8 @@ impl Settings {
     pub(crate) fn resolve(options: &Options, seat: Seat) -> Result<Self, Failure> {
         let directory = working_directory(options.directory.as_deref())?;
         let user = users_config()?;
-        let (repository, trust) = repository_config(&directory)?;
+        let (repository, mut trust) = repository_config(&directory)?;
+        let reading = reading_skills(&mut trust);
         whole_home::check(&directory, options, seat)?;
         let limits = effective_limits(options, seat, &user, &repository)?;
         let programs = search_path::of(&directory, &user);
@@ -115,7 +117,7 @@ impl Settings {
         let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
         let above = repository.above.clone();
         let permissions = permissions(options, &user, repository, &directory, &mut servers);
-        let skills = skills(trust);
+        let skills = skills(reading)?;
         let tape = Tape::of(options)?;
         let meant = options.model.as_deref().map(|name| user.meant(name));
         if options.format_on_edit && formatters.is_empty() && !options.quiet {
@@ -237,11 +239,17 @@ fn servers(trust: &Trust) -> Result<Servers, Failure> {
     Ok(found)
 }
 
-/// The user's skills, and those of a trusted repository. What is none is told.
-fn skills(trust: Trust) -> Vec<Skill> {
-    let found = skills::with_users(trust.is_given.then_some(trust.skills));
+/// The user's skills, and those of a trusted repository: there may be hundreds, which are read while the sandbox is tried.
+fn reading_skills(trust: &mut Trust) -> JoinHandle<Found> {
+    let of_project = trust.is_given.then(|| std::mem::take(&mut trust.skills));
+    thread::spawn(move || skills::with_users(of_project))
+}
+
+/// The skills that were read. What is none is told.
+fn skills(reading: JoinHandle<Found>) -> Result<Vec<Skill>, Failure> {
+    let found = reading.join().map_err(|_| Failure::internal("reading the skills panicked"))?;
     found.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
-    found.skills
+    Ok(found.skills)
 }
 
 pub(crate) fn users_config() -> Result<UserConfig, Failure> {

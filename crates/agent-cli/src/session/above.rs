@@ -29,7 +29,7 @@ impl Above {
     pub(crate) fn keep_from_model(&self, path: &Path) -> Option<String> {
         self.0.iter().filter(|(folder, _)| path.starts_with(folder)).find_map(|(folder, permissions)| {
             match Workspace::open(folder) {
-                Ok(workspace) => kept_from_model(&workspace, permissions, path),
+                Ok(workspace) => kept_from_model(&workspace.look(), permissions, path),
                 Err(error) => Some(format!("what {} forbids cannot be looked up: {error}", folder.display())),
             }
         })

@@ -17,7 +17,7 @@ use agent_core::picture::Digest;
 use agent_core::protected::is_instructions;
 use agent_core::tool::{HookVerdict, Inspection};
 use agent_runner::journal::{check_own_target, read_regular};
-use agent_tools::Workspace;
+use agent_tools::{Look, Workspace};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -35,8 +35,9 @@ pub(crate) struct Head {
 
 /// All instructions for a workspace. What is not used is said, and what a deny rule keeps from the model is not used.
 pub(crate) fn of(workspace: &Workspace, permissions: &Permissions, above: &Above) -> Head {
+    let look = workspace.look();
     let mut finding = Finding::keeping(workspace.root(), |path| {
-        kept_from_model(workspace, permissions, path).or_else(|| above.keep_from_model(path))
+        kept_from_model(&look, permissions, path).or_else(|| above.keep_from_model(path))
     });
     let (unusable, left_out) = (std::mem::take(&mut finding.unusable), std::mem::take(&mut finding.left_out));
     for (_, why) in unusable.into_iter().chain(left_out) {
@@ -67,8 +68,8 @@ pub(crate) fn of(workspace: &Workspace, permissions: &Permissions, above: &Above
 
 /// Why the model must not read a file of the workspace, by its name or by where a link from elsewhere leads. A deny rule without a pattern
 /// is about a tool, not about this file.
-pub(crate) fn kept_from_model(workspace: &Workspace, permissions: &Permissions, path: &Path) -> Option<String> {
-    let inside = |path: PathBuf| Some(path.strip_prefix(workspace.root()).ok()?.to_string_lossy().into_owned());
+pub(crate) fn kept_from_model(look: &Look<'_>, permissions: &Permissions, path: &Path) -> Option<String> {
+    let inside = |path: PathBuf| Some(path.strip_prefix(look.root()).ok()?.to_string_lossy().into_owned());
     let named = normalised(path).and_then(inside);
     // Within the workspace, links are followed there.
     let inside = named.or_else(|| inside(path.canonicalize().ok()?))?;
@@ -76,7 +77,7 @@ pub(crate) fn kept_from_model(workspace: &Workspace, permissions: &Permissions, 
         Decision::Deny(Basis::Denied(rule)) => !rule.has_pattern(),
         Decision::Deny(_) | Decision::Run(_) | Decision::Ask(_) => true,
     };
-    workspace.open_to_show(&inside, is_open).err()
+    look.open_to_show(&inside, is_open).err()
 }
 
 /// Files of instructions, in the order in which they are read.

@@ -4,7 +4,7 @@ use super::Skill;
 use crate::session::above::Above;
 use crate::session::project_instructions::kept_from_model;
 use agent_core::permission::Permissions;
-use agent_tools::Workspace;
+use agent_tools::{Look, Workspace};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,8 +24,9 @@ impl ForModel {
 
     /// The skills whose `SKILL.md` the model may read. Those that it may not are told with the reason.
     pub(crate) fn skills(&self, skills: &[Skill], mut tell: impl FnMut(&str)) -> Vec<Skill> {
+        let look = self.has_rules().then(|| self.workspace.look());
         let is_open = |skill: &&Skill| {
-            let kept = self.kept(&skill.file);
+            let kept = self.kept_by(look.as_ref(), &skill.file);
             kept.iter().for_each(|why| tell(&format!("the skill `{}` is left out: {why}", skill.name)));
             kept.is_none()
         };
@@ -34,10 +35,18 @@ impl ForModel {
 
     /// Why the model must not read a file, if it must not.
     pub(super) fn kept(&self, path: &Path) -> Option<String> {
-        // Most sessions forbid nothing, and then no file is opened.
+        let look = self.has_rules().then(|| self.workspace.look());
+        self.kept_by(look.as_ref(), path)
+    }
+
+    fn kept_by(&self, look: Option<&Look<'_>>, path: &Path) -> Option<String> {
+        look.and_then(|look| kept_from_model(look, &self.permissions, path))
+            .or_else(|| self.above.keep_from_model(path))
+    }
+
+    /// Most sessions forbid nothing, and then no file is opened.
+    fn has_rules(&self) -> bool {
         let policies = std::iter::once(&self.permissions).chain(&self.permissions.above);
-        let has_rules = policies.flat_map(|policy| &policy.deny).any(|rule| rule.has_pattern());
-        let of_workspace = || kept_from_model(&self.workspace, &self.permissions, path);
-        has_rules.then(of_workspace).flatten().or_else(|| self.above.keep_from_model(path))
+        policies.flat_map(|policy| &policy.deny).any(|rule| rule.has_pattern())
     }
 }

@@ -40,6 +40,10 @@ impl Skill {
     pub(crate) fn folder(&self) -> &Path {
         self.file.parent().unwrap_or(&self.file)
     }
+
+    fn is_in_its_folder(&self) -> bool {
+        self.folder().file_name().is_some_and(|folder| *folder == *self.name)
+    }
 }
 
 /// The skills of a place, and what is wrong with those that are not among them.
@@ -55,6 +59,8 @@ pub(crate) fn with_users(of_project: Option<Found>) -> Found {
     search.users();
     let Found { skills, notes } = of_project.unwrap_or_default();
     search.notes.extend(notes);
+    // They are of other places.
+    search.place = None;
     skills.into_iter().for_each(|skill| search.keep(skill));
     search.found()
 }
@@ -70,6 +76,8 @@ pub(crate) fn of_project(directory: &Path) -> Found {
 struct Search {
     skills: BTreeMap<String, Skill>,
     notes: Vec<String>,
+    /// The place that is searched.
+    place: Option<PathBuf>,
     folders: usize,
     /// Of all files that were read.
     bytes: u64,
@@ -99,6 +107,9 @@ impl Search {
 
     /// Looks for folders with a `SKILL.md`, by name. What is below such a folder belongs to that skill.
     fn search(&mut self, place: &Path, root: Option<&Path>, depth: usize) {
+        if depth == 1 {
+            self.place = Some(place.to_path_buf());
+        }
         let mut entries = fs::read_dir(place).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = entries.by_ref().take(MAX_ENTRIES).filter_map(|entry| folder(&entry)).collect();
         if entries.next().is_some() {
@@ -165,12 +176,20 @@ impl Search {
         self.keep(skill);
     }
 
-    /// A skill hides the one of its name that was there.
+    /// A skill hides the one of its name that was there. In one place it is the one whose folder has the name, whichever comes first.
     fn keep(&mut self, skill: Skill) {
-        let (name, shown) = (skill.name.clone(), shown_path(&skill.file));
-        if let Some(hidden) = self.skills.insert(name.clone(), skill) {
-            self.notes.push(format!("the skill `{name}` of {} is hidden by that of {shown}", shown_path(&hidden.file)));
+        let name = skill.name.clone();
+        let is_here = |first: &Skill| self.place.as_ref().is_some_and(|place| first.file.starts_with(place));
+        let is_first_meant = |first: &Skill| is_here(first) && first.is_in_its_folder() && !skill.is_in_its_folder();
+        let (kept, hidden) = match self.skills.remove(&name) {
+            Some(first) if is_first_meant(&first) => (first, Some(skill)),
+            first => (skill, first),
+        };
+        if let Some(hidden) = hidden {
+            let (hidden, shown) = (shown_path(&hidden.file), shown_path(&kept.file));
+            self.notes.push(format!("the skill `{name}` of {hidden} is hidden by that of {shown}"));
         }
+        self.skills.insert(name, kept);
     }
 
     fn found(mut self) -> Found {

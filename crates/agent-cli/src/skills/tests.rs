@@ -39,6 +39,22 @@ fn the_closest_skill_of_a_name_counts_and_the_hidden_one_is_said() {
     assert_eq!(of(&project, ".").skills.len(), 3, "control");
 }
 
+/// In one place a folder does not take the name of another one's skill, wherever it sorts.
+#[test]
+fn the_skill_in_the_folder_of_its_name_counts() {
+    for impostor in ["zz", "aa", "group/zz"] {
+        let project = project(&[
+            (".agents/skills/deploy/SKILL.md", &skill("deploy", "the real one")),
+            (&format!(".agents/skills/{impostor}/SKILL.md"), &skill("deploy", "another")),
+        ]);
+        let Found { skills, notes } = of(&project, ".");
+        let said: Vec<&str> = skills.iter().map(|skill| skill.description.as_str()).collect();
+        assert_eq!(said, ["the real one"], "{impostor}");
+        let hidden = format!("{impostor}/SKILL.md is hidden by that of");
+        assert!(notes.iter().any(|note| note.contains(&hidden)), "{notes:?}");
+    }
+}
+
 #[test]
 fn what_is_no_skill_is_said_and_a_bent_rule_is_no_obstacle() {
     let project = project(&[

@@ -14,12 +14,13 @@ fn png(width: u32, height: u32) -> Vec<u8> {
     let mut file = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
     file.extend(width.to_be_bytes());
     file.extend(height.to_be_bytes());
-    file.extend([8, 2, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0]);
+    file.extend([8, 2, 0, 0, 0, 1, 2, 3, 4]);
+    file.extend(b"\0\0\0\0IEND\xae\x42\x60\x82");
     file
 }
 
 /// Its base64.
-const DATA: &str = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAIAAAABAgMEAAAAAA==";
+const DATA: &str = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAIAAAABAgMEAAAAAElFTkSuQmCC";
 
 fn scratch() -> Scratch {
     let scratch = Scratch::new();

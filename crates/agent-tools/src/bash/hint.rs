@@ -1,6 +1,7 @@
 //! Whether a sandbox is the likely reason why a command failed, by what it printed. It is a guess, and says so.
 
 use agent_exec::{Access, Mechanism, Processes, Sandbox};
+use agent_types::protected;
 use agent_types::tool::{Door, Opening};
 
 /// In what a command runs.
@@ -34,6 +35,11 @@ fn hint(output: &str, sandbox: &Sandbox, opening: Option<&Opening>) -> Option<St
         );
     } else if is_refused && has(GIT) {
         ("commands cannot write the repository's `.git`", Door::Git, r#""git": true"#)
+    } else if is_refused && names_protected(&output) {
+        return Some(
+            "the sandbox is a likely reason: instructions, configuration and hooks stay protected; let the user change them"
+                .to_owned(),
+        );
     } else if has(NETWORK) {
         ("commands have no network", Door::Network, r#""network": true"#)
     } else if is_refused {
@@ -51,9 +57,17 @@ fn hint(output: &str, sandbox: &Sandbox, opening: Option<&Opening>) -> Option<St
     (!is_open).then(|| {
         format!(
             "the sandbox is a likely reason: {what}. If the task needs it, repeat the call with \
-             `\"sandbox\": {{{wanted}, \"reason\": \"…\"}}`; the user is asked"
+             `\"sandbox\": {{{wanted}, \"reason\": \"…\"}}`: a rule of the user's allows it, or the user is asked; do without where no \
+             one can be asked"
         )
     })
+}
+
+/// Whether a line that says what was refused names a file that no command writes.
+fn names_protected(output: &str) -> bool {
+    let refused = output.lines().filter(|line| REFUSED_BY_MOUNTS.iter().any(|sign| line.contains(sign)));
+    let words = refused.flat_map(|line| line.split(|c: char| c.is_whitespace() || "':`\"‘’".contains(c)));
+    words.filter(|word| word.contains('.')).any(|word| protected::reason(word).is_some())
 }
 
 const REFUSED_BY_MOUNTS: &[&str] = &["read-only file system", "device or resource busy"];
@@ -62,6 +76,7 @@ const CONFIGURATION: &[&str] = &["could not lock config file", "could not write 
 const GIT: &[&str] = &[".git/", "cannot lock ref", "insufficient permission for adding an object"];
 const NETWORK: &[&str] = &[
     "could not resolve host",
+    "couldn't connect to server",
     "temporary failure in name resolution",
     "name or service not known",
     "network is unreachable",

@@ -19,6 +19,7 @@ mod temporary;
 pub(crate) use change::{Done, Staged};
 pub(crate) use descend::{For, Identity, descend, open_directory};
 pub(crate) use error::FileError;
+pub use open::Look;
 pub(crate) use open::{OpenedFile, open_regular};
 pub(crate) use path::RelativePath;
 pub(crate) use places::Judge;
@@ -203,6 +204,10 @@ impl Workspace {
 
     /// The paths that a permission rule must see: the one that was named and, where links lead elsewhere, the one that is meant.
     pub(crate) fn subjects(&self, given: &str) -> Result<Vec<String>, FileError> {
+        self.subjects_by(&self.judge(), given)
+    }
+
+    fn subjects_by(&self, judge: &Judge<'_>, given: &str) -> Result<Vec<String>, FileError> {
         let path = self.relative(given)?;
         let mut paths = vec![path.to_string()];
         if let Some(real) = self.real_path(&path)
@@ -212,13 +217,12 @@ impl Workspace {
         }
         // A rule over files holds for them wherever they are mounted.
         let meant = self.real_path(&path).unwrap_or_else(|| path.clone());
-        let judge = self.judge();
         let others = judge.other_names(meant.as_path()).into_iter();
         paths.extend(others.filter_map(|name| name.into_os_string().into_string().ok()));
         let spellings: Vec<String> = paths.iter().flat_map(|path| spellings::of(&self.root, path)).collect();
         paths.extend(spellings);
         let is_closed = |path: &String| {
-            self.is_closed(path) || self.is_closed_place(&judge, Path::new(path), &self.passed_by(Path::new(path)))
+            self.is_closed(path) || self.is_closed_place(judge, Path::new(path), &self.passed_by(Path::new(path)))
         };
         match paths.iter().any(is_closed) {
             true => Err(FileError::Closed { path: path.to_string() }),

@@ -1,6 +1,7 @@
 //! Opening files: regular ones only, never blocking, and exactly the one that was checked.
 
 use super::descend::{For, Identity, descend, descend_noting, identity};
+use super::places::Judge;
 use super::record::Stamp;
 use super::{FileError, RelativePath, Workspace};
 use crate::file_tool::FileKind;
@@ -41,7 +42,12 @@ impl Workspace {
     /// Links are resolved to a path without links, and that path is entered name by name: whatever happens to the links meanwhile, the file
     /// is the one at the path that is returned, or there is an error.
     pub(crate) fn open_file(&self, path: &RelativePath) -> Result<OpenedFile, FileError> {
-        let real = self.existing(path)?;
+        let opened = self.open_existing(path, self.existing(path)?)?;
+        self.opened_by(&self.judge(), path, opened)
+    }
+
+    /// Opens the file at a path without links, which is not judged yet.
+    fn open_existing(&self, path: &RelativePath, real: RelativePath) -> Result<OpenedFile, FileError> {
         let Some((parent, name)) = real.split() else {
             return Err(FileError::Directory { path: path.to_string() });
         };
@@ -50,10 +56,21 @@ impl Workspace {
         let (directory, mut passed) = entered.map_err(wrong)?;
         let (file, status) = open_regular(directory.as_fd(), name).map_err(|refusal| refusal.about(path))?;
         passed.push(identity(&status));
-        if self.is_closed_place(&self.judge(), real.as_path(), &passed) {
-            return Err(FileError::Closed { path: path.to_string() });
-        }
         Ok(OpenedFile { file, status, real, directory, passed })
+    }
+
+    /// Judges a file by what was passed on the way to it.
+    fn opened_by(&self, judge: &Judge<'_>, path: &RelativePath, opened: OpenedFile) -> Result<OpenedFile, FileError> {
+        match self.is_closed_place(judge, opened.real.as_path(), &opened.passed) {
+            true => Err(FileError::Closed { path: path.to_string() }),
+            false => Ok(opened),
+        }
+    }
+
+    /// Looks at the places that no tool reads, for several files that are opened before anything else runs.
+    #[must_use]
+    pub fn look(&self) -> Look<'_> {
+        Look { workspace: self, judge: self.judge() }
     }
 
     /// Opens a file as `read_file` would, for a host that shows it to the model itself. `may_be_read` is asked about the call that the tool
@@ -64,10 +81,7 @@ impl Workspace {
     /// not be read.
     pub fn open_to_show(&self, given: &str, may_be_read: impl Fn(&Inspection) -> bool) -> Result<File, String> {
         let said = |error: FileError| error.to_string();
-        let judged = |paths: Vec<String>| {
-            let read = Inspection { effect: Effect::Reads, subject: FileKind::Reads.subject(paths) };
-            if may_be_read(&read) { Ok(()) } else { Err(format!("`{given}` may not be read without asking")) }
-        };
+        let judged = |paths: Vec<String>| may_be_shown(given, paths, &may_be_read);
         judged(self.subjects(given).map_err(said)?)?;
         let opened = self.relative(given).and_then(|path| self.open_file(&path)).map_err(said)?;
         judged(vec![opened.real.to_string()])?;
@@ -86,9 +100,10 @@ impl Workspace {
         may_be_read: impl Fn(&Inspection) -> bool,
     ) -> Result<(Vec<String>, usize), String> {
         let said = |error: FileError| error.to_string();
+        let judge = self.judge();
         let is_open = |path: &str| {
             let subject = |paths| Inspection { effect: Effect::Reads, subject: FileKind::Reads.subject(paths) };
-            self.subjects(path).is_ok_and(|paths| may_be_read(&subject(paths)))
+            self.subjects_by(&judge, path).is_ok_and(|paths| may_be_read(&subject(paths)))
         };
         let path = self.relative(given).map_err(said)?;
         let real = self.existing(&path).map_err(said)?;
@@ -133,8 +148,12 @@ impl Workspace {
 
     /// Where an existing file or directory really is.
     pub(crate) fn existing(&self, path: &RelativePath) -> Result<RelativePath, FileError> {
+        self.existing_by(&self.judge(), path)
+    }
+
+    fn existing_by(&self, judge: &Judge<'_>, path: &RelativePath) -> Result<RelativePath, FileError> {
         let real = self.directory.canonicalize(path.as_path()).map_err(|error| self.say(path, error))?;
-        if self.is_closed(&real) || self.is_closed_place(&self.judge(), &real, &self.passed_by(&real)) {
+        if self.is_closed(&real) || self.is_closed_place(judge, &real, &self.passed_by(&real)) {
             return Err(FileError::Closed { path: path.to_string() });
         }
         RelativePath::from_real(&real).ok_or_else(|| FileError::NotUnicode { path: path.to_string() })
@@ -157,6 +176,43 @@ impl Workspace {
         }
         FileError::new(path, error)
     }
+}
+
+/// A workspace at one moment, see [`Workspace::look`].
+pub struct Look<'a> {
+    workspace: &'a Workspace,
+    judge: Judge<'a>,
+}
+
+impl Look<'_> {
+    /// Its root.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.workspace.root()
+    }
+
+    /// Opens a file as [`Workspace::open_to_show`] does. What is closed was looked up once for all files.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_to_show(&self, given: &str, may_be_read: impl Fn(&Inspection) -> bool) -> Result<File, String> {
+        let Self { workspace, judge } = self;
+        let said = |error: FileError| error.to_string();
+        let judged = |paths: Vec<String>| may_be_shown(given, paths, &may_be_read);
+        judged(workspace.subjects_by(judge, given).map_err(said)?)?;
+        let open = |path: RelativePath| {
+            let opened = workspace.open_existing(&path, workspace.existing_by(judge, &path)?)?;
+            workspace.opened_by(judge, &path, opened)
+        };
+        let opened = workspace.relative(given).and_then(open).map_err(said)?;
+        judged(vec![opened.real.to_string()])?;
+        Ok(opened.file)
+    }
+}
+
+fn may_be_shown(given: &str, paths: Vec<String>, may_be_read: &dyn Fn(&Inspection) -> bool) -> Result<(), String> {
+    let read = Inspection { effect: Effect::Reads, subject: FileKind::Reads.subject(paths) };
+    if may_be_read(&read) { Ok(()) } else { Err(format!("`{given}` may not be read without asking")) }
 }
 
 /// Opens one regular file of a directory, following no link.

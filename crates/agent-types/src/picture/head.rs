@@ -1,7 +1,8 @@
 //! What the head of a file says: whether it is a picture, of which kind, and how large. By content, never by name.
 //!
 //! The readers look at headers alone and go forward only: a JPEG's segments up to the frame, and single places of the others. A file whose
-//! header is cut, or says that it has no pixels, is refused: a provider would refuse it too, after it was sent.
+//! header is cut, or says that it has no pixels, is refused: a provider would refuse it too, after it was sent. So is a file that ends before
+//! the picture does: it would stay in the conversation, and every later request would be refused. What is between is not looked at.
 
 use super::{Picture, PictureKind};
 
@@ -26,6 +27,9 @@ pub enum PictureFault {
     /// The file ends within its header, or the header contradicts itself.
     #[error("is a damaged {} picture: its header is cut or wrong; write the file anew", .0)]
     Damaged(PictureKind),
+    /// The file ends before the picture does.
+    #[error("is a damaged {} picture: the file ends before the picture does; write the file anew", .0)]
+    Cut(PictureKind),
     /// A side has no pixels.
     #[error("is a {kind} picture of {width}x{height} pixels, which shows nothing; write the file anew")]
     NoPixels {
@@ -60,7 +64,7 @@ pub enum PictureFault {
     },
 }
 
-/// Looks at a whole file, or at its beginning.
+/// Looks at a whole file.
 ///
 /// # Errors
 /// [`PictureFault`] when it cannot be used as a picture.
@@ -82,7 +86,36 @@ pub fn look(file: &[u8]) -> Result<Head, PictureFault> {
     if file.len() as u64 > Picture::MAX_BYTES {
         return Err(PictureFault::TooLarge { bytes: file.len() as u64 });
     }
-    Ok(Head { kind, width, height })
+    let is_whole = match kind {
+        PictureKind::Png => png_ends(file),
+        PictureKind::Jpeg => jpeg_ends(file),
+        // Readers take one without its last byte.
+        PictureKind::Gif => true,
+        PictureKind::Webp => at(file, 4).is_some_and(|length| u32::from_le_bytes(length) as usize <= file.len() - 8),
+    };
+    if is_whole { Ok(Head { kind, width, height }) } else { Err(PictureFault::Cut(kind)) }
+}
+
+/// Whether its chunks go up to the one that ends it. A chunk has twelve bytes beside its own, so this ends.
+fn png_ends(file: &[u8]) -> bool {
+    let mut place = 8_usize;
+    while let Some(length) = at(file, place) {
+        let end = place.saturating_add(12).saturating_add(u32::from_be_bytes(length) as usize);
+        if end > file.len() {
+            return false;
+        }
+        if file.get(place + 4..place + 8) == Some(b"IEND") {
+            return true;
+        }
+        place = end;
+    }
+    false
+}
+
+/// Whether the marker of the end comes behind the one where the data begins. Some cameras write more behind it.
+fn jpeg_ends(file: &[u8]) -> bool {
+    let begins = |marker: &[u8]| file.windows(2).rposition(|bytes| bytes == marker);
+    begins(b"\xff\xda").zip(begins(b"\xff\xd9")).is_some_and(|(data, end)| data < end)
 }
 
 /// The kind that the first bytes name.
@@ -179,7 +212,8 @@ mod tests {
         let mut file = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
         file.extend(width.to_be_bytes());
         file.extend(height.to_be_bytes());
-        file.extend([8, 2, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0]);
+        file.extend([8, 2, 0, 0, 0, 1, 2, 3, 4]);
+        file.extend(b"\0\0\0\0IEND\xae\x42\x60\x82");
         file
     }
 
@@ -190,14 +224,18 @@ mod tests {
         file.extend(b"\xff\xff\xff\xc2\0\x11\x08");
         file.extend(height.to_be_bytes());
         file.extend(width.to_be_bytes());
+        file.extend([3; 10]);
+        file.extend(b"\xff\xda\0\x02data\xff\xd9");
         file
     }
 
     fn webp_of(form: &[u8; 4], rest: &[u8]) -> Vec<u8> {
-        let mut file = b"RIFF\x20\0\0\0WEBP".to_vec();
+        let mut file = b"RIFF\0\0\0\0WEBP".to_vec();
         file.extend(form);
         file.extend([0x10, 0, 0, 0]);
         file.extend(rest);
+        let length = u32::try_from(file.len() - 8).unwrap();
+        file[4..8].copy_from_slice(&length.to_le_bytes());
         file
     }
 
@@ -240,7 +278,7 @@ mod tests {
     fn a_file_that_is_too_large_is_refused() {
         let mut file = png_of(2, 2);
         file.resize(usize::try_from(Picture::MAX_BYTES).unwrap(), 0);
-        assert!(look(&file).is_ok());
+        assert!(look(&file).is_ok(), "what stands behind its end is not looked at");
         file.push(0);
         assert_eq!(look(&file), Err(PictureFault::TooLarge { bytes: Picture::MAX_BYTES + 1 }));
     }
@@ -269,6 +307,20 @@ mod tests {
         }
         assert_eq!(look(b"\xff\xd8\xff\xda\0\x02"), Err(PictureFault::Damaged(PictureKind::Jpeg)));
         assert_eq!(look(b"\xff\xd8\xff\xe0\0\x01"), Err(PictureFault::Damaged(PictureKind::Jpeg)));
+    }
+
+    #[test]
+    fn a_file_that_ends_before_its_picture_is_damage() {
+        let webp = webp_of(b"VP8 ", b"\0\0\0\x9d\x01\x2a\x80\x02\xe0\x01data");
+        for (whole, head) in [(png_of(640, 480), 34), (jpeg_of(640, 480, 9), 37), (webp, 30)] {
+            assert!(look(&whole).is_ok());
+            for end in head..whole.len() {
+                assert!(matches!(look(&whole[..end]), Err(PictureFault::Cut(_))), "{end}: {:?}", look(&whole[..end]));
+            }
+        }
+        let mut long = png_of(2, 2);
+        long[33..37].copy_from_slice(&u32::MAX.to_be_bytes());
+        assert_eq!(look(&long), Err(PictureFault::Cut(PictureKind::Png)), "a chunk that is longer than the file");
     }
 
     proptest! {
