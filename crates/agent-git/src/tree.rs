@@ -4,17 +4,18 @@
 //! used leads nowhere, and a pipe in place of a file is not waited for.
 
 mod folder;
+mod put;
 mod read;
 
 pub use read::{open_path, read_path};
 
 use crate::image::{FILE_LIMIT_BYTES, Image};
-use agent_exec::leftovers::{self, Leftover};
 use folder::Folder;
+use put::Spot;
 use read::{read_at_most, regular};
 use rustix::fs::{
-    self, AtFlags, FallocateFlags, FileType, Mode, OFlags, Stat, fallocate, fchmod, fstat, linkat, mkdirat, open,
-    openat, readlinkat, renameat, statat, symlinkat, unlinkat,
+    self, AtFlags, FallocateFlags, FileType, Mode, OFlags, Stat, fallocate, fstat, linkat, mkdirat, open, openat,
+    readlinkat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -136,8 +137,8 @@ impl Tree {
     }
 
     /// The directory at this path, which is made if it is not there.
-    pub(crate) fn make_directory(&self, path: &Path) -> io::Result<()> {
-        self.enter(path, true).map(drop)
+    pub(crate) fn make_directory(&self, path: &Path) -> io::Result<OwnedFd> {
+        self.enter(path, true)
     }
 
     /// The names in a directory; none when it is not there.
@@ -199,12 +200,14 @@ impl Tree {
     /// When it cannot be read or written.
     pub fn replace(&self, path: &Path, expected: &Image, content: &[u8]) -> io::Result<Replaced> {
         let (parent, name) = self.parent(path)?;
-        put(parent.as_fd(), name, expected, content, |mode| mode)
+        Spot { parent: parent.as_fd(), name, staging: None }.put(expected, content, |mode| mode)
     }
 
-    /// Makes a path be as it was, with these permissions if they are known, if it still is as expected. Missing directories are made.
+    /// Makes a path be as it was, with these permissions if they are known, if it still is as expected. Missing directories are made, and
+    /// what is new in the staging directory.
     pub(crate) fn restore(
         &self,
+        staging: Option<BorrowedFd<'_>>,
         path: &Path,
         expected: &Image,
         target: &Image,
@@ -213,13 +216,14 @@ impl Tree {
         let (folder, name) = split(path)?;
         let parent = self.enter(folder, matches!(target, Image::File { .. } | Image::Link(_)))?;
         let parent = parent.as_fd();
+        let spot = Spot { parent, name, staging };
         match target {
             Image::File { bytes, executable } => {
-                put(parent, name, expected, bytes, |found| permissions(found, *executable, mode))
+                spot.put(expected, bytes, |found| permissions(found, *executable, mode))
             }
             _ if look(parent, name)? != *expected => Ok(Replaced::No),
             Image::Absent => Ok(unlinkat(parent, name, AtFlags::empty())?).map(|()| Replaced::Yes),
-            Image::Link(to) => relink(parent, name, to).map(|()| Replaced::Yes),
+            Image::Link(to) => spot.relink(to).map(|()| Replaced::Yes),
             Image::Opaque(_) => Ok(Replaced::No),
         }
     }
@@ -351,69 +355,6 @@ fn look(parent: BorrowedFd<'_>, name: &OsStr) -> io::Result<Image> {
     }
 }
 
-/// Puts a whole new file in place of one, in one step.
-fn put(
-    parent: BorrowedFd<'_>,
-    name: &OsStr,
-    expected: &Image,
-    content: &[u8],
-    mode: impl FnOnce(u32) -> u32,
-) -> io::Result<Replaced> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | FILE;
-    let (temporary, file) = with_new_name(parent, |temporary| {
-        // Who may read a new file is the user's mask's to say.
-        openat(parent, temporary, flags, Mode::from_raw_mode(0o666))
-    })?;
-    let mut file = File::from(file);
-    leftovers::note(parent, &temporary, Leftover::Made(&fstat(&file)?));
-    let fill = || {
-        file.write_all(content)?;
-        let found = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(found) if FileType::from_raw_mode(found.st_mode).is_file() => found,
-            _ => fstat(&file)?,
-        };
-        fchmod(&file, Mode::from_raw_mode(mode(found.st_mode & 0o7777)))?;
-        file.sync_all()?;
-        if look(parent, name)? != *expected {
-            return Ok(Replaced::No);
-        }
-        renameat(parent, &*temporary, parent, name)?;
-        Ok(Replaced::Yes)
-    };
-    let done = fill();
-    if !matches!(done, Ok(Replaced::Yes)) {
-        let _ = unlinkat(parent, &*temporary, AtFlags::empty());
-    }
-    done
-}
-
-/// The link takes the place at once, so that there is always something there.
-fn relink(parent: BorrowedFd<'_>, name: &OsStr, to: &[u8]) -> io::Result<()> {
-    use std::os::unix::ffi::OsStrExt as _;
-    let (temporary, ()) = with_new_name(parent, |temporary| symlinkat(OsStr::from_bytes(to), parent, temporary))?;
-    let renamed = renameat(parent, &*temporary, parent, name);
-    if renamed.is_err() {
-        let _ = unlinkat(parent, &*temporary, AtFlags::empty());
-    }
-    Ok(renamed?)
-}
-
-/// Makes something under a name that nothing has.
-fn with_new_name<T>(
-    parent: BorrowedFd<'_>,
-    make: impl Fn(&OsStr) -> rustix::io::Result<T>,
-) -> io::Result<(OsString, T)> {
-    for _ in 0..MOST_TRIES {
-        let name = OsString::from(leftovers::temporary_name());
-        leftovers::note(parent, &name, Leftover::New);
-        match make(&name) {
-            Err(Errno::EXIST) => leftovers::note(parent, &name, Leftover::Taken),
-            made => return Ok((name, made?)),
-        }
-    }
-    Err(Errno::EXIST.into())
-}
-
 /// These permissions, where they are known. Else whoever may read may execute, or no one may; if the owner's bits agree already, all stay.
 const fn permissions(mode: u32, executable: bool, known: Option<u32>) -> u32 {
     match known {
@@ -441,7 +382,6 @@ const ENTER: OFlags = OFlags::PATH;
 const ENTER: OFlags = OFlags::RDONLY;
 /// A pipe without a writer is not waited for.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
-const MOST_TRIES: u32 = 10_000;
 
 #[cfg(test)]
 mod tests;

@@ -3,17 +3,22 @@
 //! Every path goes back to how it was before, if it is still as the agent left it. A path that others changed since stays as it is, and is
 //! said. Before anything is touched, how it is now is kept as a turn of its own: undoing again takes the undo back. Only files are
 //! written: commits stay, and so does the index.
+//!
+//! The record of an undo says that it has not ended until all files are done. One that was stopped before is no turn: the next undo goes
+//! back through it, whichever of its files it had done, and takes its place.
 
-use crate::checkpoint::{self, Change, ImportError, Turn};
+mod plan;
+
+use crate::checkpoint::{self, Change, FOLDER, ImportError, Turn};
 use crate::config::HooksConfig;
 use crate::git::{Git, GitError};
 use crate::image::Image;
-use crate::paths;
 use crate::repository::{Discovery, Repository};
 use crate::tree::Replaced;
 use agent_types::ports::{CancelSignal, CommandRunner};
-use std::collections::{BTreeMap, BTreeSet};
+use plan::{Due, Plan};
 use std::io;
+use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,6 +33,8 @@ const ALL_TURNS: usize = 10_000;
 pub struct Undone {
     /// Turns that were taken back; fewer than asked for when no more are kept.
     pub turns: usize,
+    /// How many of these were undos themselves, which are reversed.
+    pub undos: usize,
     /// Files that are as before again, relative to the root of the working tree.
     pub restored: Vec<String>,
     /// Files that the agent had made and that are gone again.
@@ -80,7 +87,7 @@ impl From<ImportError> for UndoError {
 ///
 /// # Errors
 /// [`UndoError`]; then no file was touched, except for `Failed` with the name of a file, before which others may have been restored: their
-/// former content is kept, and undoing again brings it back.
+/// former content is kept, and undoing again restores them all.
 pub async fn undo(
     config: &HooksConfig,
     runner: &dyn CommandRunner,
@@ -152,15 +159,18 @@ async fn take_back(
     let git = Git { config, runner, directory: &repository.top, cancel, environment: Vec::new() };
     let mut undone = Undone { notes: checkpoint::import_left_behind(&git, &repository).await, ..Undone::default() };
     let mut plan = Plan::default();
+    // Undos that were stopped: those before which nothing that is meant has come yet, and those that the plan goes back through.
+    let (mut stopped, mut passed) = (Vec::new(), Vec::new());
     let names = checkpoint::list(&git, which.names()).await?;
     for name in checkpoint::unlisted(&repository, &names, which.names()) {
         undone.notes.push(passed_over(&name, "git does not list it"));
     }
+    let unfinished = checkpoint::unfinished(&git, &names).await?;
     for name in names {
         if which.has_enough(undone.turns) {
             break;
         }
-        if !which.is_meant(&name) {
+        if !which.is_meant(&name) && !unfinished.contains(&name) {
             continue;
         }
         let change = match checkpoint::load(&git, &name).await {
@@ -171,8 +181,15 @@ async fn take_back(
             }
             Err(error) => return Err(error.into()),
         };
-        if has_effect(&change, &repository) {
+        if change.is_unfinished {
+            stopped.push((name, change));
+        } else if has_effect(&change, &repository) {
             undone.turns += 1;
+            undone.undos += usize::from(change.is_undo);
+            for (name, change) in stopped.drain(..) {
+                plan.pass_through(change);
+                passed.push(name);
+            }
             plan.go_back(&name, change, &mut undone);
         }
     }
@@ -183,27 +200,47 @@ async fn take_back(
             UndoError::NoUsableTurn(undone.notes.join("; "))
         });
     }
-    let due = plan.due(&repository, config, &mut undone);
-    if !only_look {
-        keep(&git, &repository, config, &due).await?;
+    if !passed.is_empty() && !only_look {
+        undone.notes.push(STOPPED.to_owned());
     }
-    for Due { path, now, target, mode } in due {
-        if !only_look {
-            let restored = repository.files.restore(Path::new(&path), &now, &target, mode);
+    let due = plan.due(&repository, config, &mut undone);
+    if only_look {
+        look_only(due, &mut undone);
+        return Ok(undone);
+    }
+    let mut turn = Turn::of_undo(config);
+    keep(&mut turn, &git, &repository, &due).await?;
+    let has_record = !due.is_empty();
+    let staging = repository.own.make_directory(Path::new(FOLDER));
+    let staging = staging.map_err(|error| UndoError::Failed(format!("open the agent's folder in `.git`: {error}")))?;
+    for Due { path, now, target, mode, .. } in due {
+        if now != target {
+            let restored = repository.files.restore(Some(staging.as_fd()), Path::new(&path), &now, &target, mode);
             if restored.map_err(|error| UndoError::Failed(format!("restore {path}: {error}")))? == Replaced::No {
                 undone.left.push((path, "it is just being changed".to_owned()));
                 continue;
             }
-        }
-        if only_look {
-            undone.contents.push((path.clone(), target.bytes().cloned(), now.bytes().cloned()));
         }
         match target {
             Image::Absent => undone.removed.push(path),
             _ => undone.restored.push(path),
         }
     }
+    if let Err(error) = end(&mut turn, has_record, &git, &repository, &passed).await {
+        undone.notes.push(format!("{NOT_ENDED}: {error}"));
+    }
     Ok(undone)
+}
+
+/// What would become of each file.
+fn look_only(due: Vec<Due>, undone: &mut Undone) {
+    for Due { path, now, target, .. } in due.into_iter().filter(|due| due.now != due.target) {
+        undone.contents.push((path.clone(), target.bytes().cloned(), now.bytes().cloned()));
+        match target {
+            Image::Absent => undone.removed.push(path),
+            _ => undone.restored.push(path),
+        }
+    }
 }
 
 fn passed_over(turn: &str, why: &str) -> String {
@@ -221,174 +258,39 @@ fn has_effect(change: &Change, repository: &Repository) -> bool {
         })
 }
 
-/// How far back each path goes.
-#[derive(Default)]
-struct Plan {
-    paths: BTreeMap<String, Way>,
-    /// Paths whose state before the newest turn that changed them is unknown.
-    unkept: BTreeSet<String>,
-}
-
-struct Way {
-    /// How the agent left it in the newest of the turns.
-    expected: Left,
-    /// How it is to be.
-    target: Image,
-    /// With these permissions, where they are not the usual ones.
-    mode: Option<u32>,
-    /// Others changed it between two of the turns: it cannot be taken further back.
-    is_broken: bool,
-}
-
-/// How the agent left a file.
-enum Left {
-    So(Image),
-    /// It was killed before it noted that, in the turn of this name.
-    Unknown(String),
-}
-
-/// Where every version is of a file that someone else changed between two of the agent's changes.
-fn kept_versions(turn: &str, path: &str, before: Option<&Image>, versions: &BTreeMap<usize, bool>) -> String {
-    let before = match before {
-        Some(Image::Absent) => "it was not there before".to_owned(),
-        _ => format!("`git show {}` shows how it was before", checkpoint::kept_at(turn, path)),
-    };
-    let theirs: Vec<String> = versions
-        .iter()
-        .map(|(number, is_there)| match is_there {
-            true => format!("`git show {}`", checkpoint::between_at(turn, *number, path)),
-            false => "they removed it".to_owned(),
-        })
-        .collect();
-    format!(
-        "it was changed by someone else within the turn; {before}; what they made of it: {}",
-        theirs.join(", then ")
-    )
-}
-
-/// A path whose file changes.
-struct Due {
-    path: String,
-    now: Image,
-    target: Image,
-    mode: Option<u32>,
-}
-
-impl Plan {
-    /// Goes one turn further back.
-    fn go_back(&mut self, turn: &str, mut change: Change, undone: &mut Undone) {
-        undone.commands.append(&mut change.commands);
-        match change.unnamed {
-            0 => {}
-            1 => undone.left.push(("one more file".to_owned(), UNNAMED.to_owned())),
-            count => undone.left.push((format!("{count} more files"), UNNAMED.to_owned())),
-        }
-        let unkept = change.unkept.into_iter().map(|(path, why)| (path, format!("its old content is not kept: {why}")));
-        let mixed: Vec<_> = std::mem::take(&mut change.mixed)
-            .into_iter()
-            .map(|(path, versions)| {
-                let why = kept_versions(turn, &path, change.before.get(&path), &versions);
-                (path, why)
-            })
-            .collect();
-        for (path, why) in unkept.chain(mixed) {
-            match self.paths.get_mut(&path) {
-                Some(way) if !way.is_broken => {
-                    way.is_broken = true;
-                    undone.notes.push(format!("{path} is restored only to a later turn: {why}"));
-                }
-                None if self.unkept.insert(path.clone()) => undone.left.push((path, why)),
-                Some(_) | None => {}
-            }
-        }
-        for (path, before) in change.before.into_iter().filter(|(path, _)| !self.unkept.contains(path)) {
-            let (after, mode) = (change.after.remove(&path), change.modes.remove(&path));
-            match self.paths.get_mut(&path) {
-                None => {
-                    let expected = after.map_or_else(|| Left::Unknown(turn.to_owned()), Left::So);
-                    let way = Way { expected, target: before, mode, is_broken: false };
-                    drop(self.paths.insert(path, way));
-                }
-                Some(way) if way.is_broken => {}
-                // If the state in which the agent left it is unknown, it was unchanged or others may have changed it.
-                Some(way) if *after.as_ref().unwrap_or(&before) == way.target => {
-                    (way.target, way.mode) = (before, mode);
-                }
-                Some(way) => {
-                    way.is_broken = true;
-                    let why = match after {
-                        Some(_) => "was changed by someone else between the turns",
-                        None => "may have been changed by someone else between the turns",
-                    };
-                    undone.notes.push(format!("{path} {why}: restored to that change"));
-                }
-            }
-        }
-    }
-
-    fn due(self, repository: &Repository, config: &HooksConfig, undone: &mut Undone) -> Vec<Due> {
-        let mut due = Vec::new();
-        for (path, way) in self.paths {
-            if let Err(reason) = writable(repository, config, &path) {
-                undone.left.push((path, reason.to_owned()));
-                continue;
-            }
-            let now = repository.files.image(&path);
-            if now == way.target {
-                continue;
-            }
-            match obstacle(repository, &path, &way, &now) {
-                Some(reason) => undone.left.push((path, reason)),
-                None => due.push(Due { path, now, target: way.target, mode: way.mode }),
-            }
-        }
-        due
-    }
-}
-
-/// Whether a kept path names a file that the agent may write. A record that came with the repository names what it likes.
-fn writable(repository: &Repository, config: &HooksConfig, path: &str) -> Result<(), &'static str> {
-    if paths::normalize(&repository.top, path)? != path {
-        return Err("its path does not have the form that the agent writes");
-    }
-    match config.protected(&repository.top, path) {
-        Some(_) => Err("it is protected: no tool may write it, so the agent did not change it"),
-        None => Ok(()),
-    }
-}
-
-/// Why a file is better left alone.
-fn obstacle(repository: &Repository, path: &str, way: &Way, now: &Image) -> Option<String> {
-    if let Err(reason) = paths::check_parents(&repository.top, path) {
-        return Some(reason.to_owned());
-    }
-    if let Image::Opaque(reason) = now {
-        return Some((*reason).to_owned());
-    }
-    match (&way.expected, &way.target) {
-        (Left::So(expected), _) => (expected != now).then(|| "it has changed since".to_owned()),
-        (Left::Unknown(_), Image::Absent) => Some(format!("{UNKNOWN}; before, it did not exist")),
-        (Left::Unknown(turn), _) => {
-            Some(format!("{UNKNOWN}; `git show {}` shows its old content", checkpoint::kept_at(turn, path)))
-        }
-    }
-}
-
-/// About files of which a turn kept the number only.
-const UNNAMED: &str = "the disk was full in this turn: neither the old content nor the name is kept";
-/// About a file that a killed agent may have changed, and others since.
-const UNKNOWN: &str = "the agent was stopped before it noted how it left it, so this may be your change";
-
-/// Keeps how the files are now and how they will be, as a turn of its own.
-async fn keep(git: &Git<'_>, repository: &Repository, config: &HooksConfig, due: &[Due]) -> Result<(), UndoError> {
+/// Keeps how the files are now and how they will be, as a turn of its own that has not ended.
+async fn keep(turn: &mut Turn, git: &Git<'_>, repository: &Repository, due: &[Due]) -> Result<(), UndoError> {
     let failed = |error: io::Error| UndoError::Failed(format!("record the files as they are now: {error}"));
-    let mut turn = Turn::new(config);
-    for Due { path, now, .. } in due {
-        turn.before(repository, path, now).map_err(failed)?;
+    for Due { path, was, was_mode, .. } in due {
+        turn.before_with(repository, path, was, *was_mode).map_err(failed)?;
     }
     let targets = due.iter().map(|due| (due.path.as_str(), due.target.clone()));
-    match turn.after(repository, targets).map_err(failed)? {
-        Some(record) => Ok(checkpoint::store(git, repository, &record).await?),
-        None => Ok(()),
+    if let Some(record) = turn.after(repository, targets).map_err(failed)? {
+        checkpoint::store(git, repository, &record).await?;
+        // What it takes to say that it has ended has its room on the disk now.
+        turn.stored(repository, &record);
     }
+    Ok(())
 }
+
+/// The undo has ended: it is a turn from here on, in place of those that were stopped.
+async fn end(
+    turn: &mut Turn,
+    has_record: bool,
+    git: &Git<'_>,
+    repository: &Repository,
+    passed: &[String],
+) -> Result<(), UndoError> {
+    // It is not stopped in between: what it began it ends.
+    let git = git.uninterrupted();
+    if has_record {
+        let failed = |error: io::Error| UndoError::Failed(format!("record that the undo has ended: {error}"));
+        let record = turn.undo_ended(repository).map_err(failed)?;
+        checkpoint::store(&git, repository, &record).await?;
+    }
+    Ok(checkpoint::delete(&git, passed).await?)
+}
+
+const STOPPED: &str =
+    "an undo before was stopped before it ended: it does not count as a turn, and this undo takes its place";
+const NOT_ENDED: &str = "the files are restored, but the next undo will not reverse this, for it cannot be recorded";

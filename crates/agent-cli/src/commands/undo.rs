@@ -5,6 +5,7 @@ use crate::config::file::record_key;
 use crate::config::settings::users_config;
 use crate::failure::Failure;
 use crate::screen::terminal::{inline, print, say};
+use crate::session::setup::clear_leftovers;
 use crate::walls::own_git::OwnGit;
 use crate::walls::own_programs;
 use crate::walls::protected::{Protection, git_settings, own_places};
@@ -25,6 +26,7 @@ pub(crate) async fn run(arguments: &Undo) -> Result<u8, Failure> {
         .canonicalize()
         .map_err(|error| Failure::input(format!("cannot undo in {}: {error}", directory.display())))?;
     let turns = usize::try_from(arguments.turns).unwrap_or(usize::MAX);
+    clear_leftovers(false);
     let (config, git) = config(directory)?;
     let undone = undo(&config, &git, turns, &NeverCancelled).await;
     let undone = undone.map_err(|error| failed(&error))?;
@@ -108,11 +110,24 @@ fn tell(undone: &Undone, asked: usize) -> std::io::Result<()> {
         1 => "1 file stays as it is, see above".to_owned(),
         left => format!("{left} files stay as they are, see above"),
     };
+    let undos = match (undone.undos, undone.turns) {
+        (0, _) => "",
+        (1, 1) => ", which was an undo itself",
+        (1, _) => ", one of them an undo itself",
+        _ => ", some of them undos themselves",
+    };
     let again = "commits stay; `agent undo` again reverses the undo";
     say(&match (changed, left) {
+        (0, 0) => {
+            let turn = if undone.turns == 1 { "that turn" } else { "those turns" };
+            let more = undone.turns + 1;
+            format!(
+                "agent: nothing to undo in {number}: the files are already as before {turn}; `agent undo {more}` goes further back"
+            )
+        }
         (0, 1..) => format!("agent: nothing undone: {kept}"),
-        (_, 1..) => format!("agent: {number} partly undone: {kept}; {again}"),
-        (_, 0) => format!("agent: {number} undone; {again}"),
+        (_, 1..) => format!("agent: {number} partly undone{undos}: {kept}; {again}"),
+        (_, 0) => format!("agent: {number} undone{undos}; {again}"),
     });
     Ok(())
 }

@@ -256,7 +256,7 @@ pub(crate) fn builder(
 }
 
 /// Removes what agents that were killed have left. What has such a name and is something else stays, and is said.
-fn clear_leftovers(is_quiet: bool) {
+pub(crate) fn clear_leftovers(is_quiet: bool) {
     let Some(home) = state_home() else { return };
     let cleared = leftovers::clear(&home.join(LEFTOVERS));
     for path in cleared.removed.iter().filter(|_| !is_quiet) {

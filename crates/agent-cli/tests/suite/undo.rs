@@ -3,14 +3,15 @@
 use crate::support::{Model, Running, Scratch, Wire};
 use agent_testkit::http::Step;
 use serde_json::json;
+use std::time::{Duration, Instant};
 
 fn write(path: &str, content: &str) -> Step {
     Step::call("write_file", json!({"path": path, "content": content}))
 }
 
 /// A file that exists is read before it is written over.
-fn read(path: &str) -> Step {
-    Step::call("read_file", json!({"path": path}))
+fn read(path: impl AsRef<str>) -> Step {
+    Step::call("read_file", json!({"path": path.as_ref()}))
 }
 
 #[test]
@@ -30,6 +31,51 @@ fn a_run_is_taken_back_and_the_undo_too() {
 
     scratch.ended(&["undo"]).assert_code(0);
     assert_eq!((scratch.read("a.txt").as_str(), scratch.read("b.txt").as_str()), ("two\n", "b\n"));
+}
+
+/// Killed at each file in turn: the next one brings all of them back, and leaves nothing of the agent's beside them.
+#[test]
+fn an_undo_that_is_killed_is_made_whole_by_the_next_one() {
+    let names: Vec<String> = (0..8).map(|number| format!("f{number}.txt")).collect();
+    let old = |name: &String| format!("old {name}\n").repeat(20_000);
+    for at in [0, 3, 6] {
+        let calls = names.iter().map(read).chain(names.iter().map(|name| write(name, "new\n")));
+        let model = Model::script(calls.chain([Step::text("Done.")]));
+        let scratch = Scratch::repository();
+        names.iter().for_each(|name| scratch.write(name, &old(name)));
+        scratch.git(&["add", "."]);
+        scratch.git(&["commit", "-qm", "files"]);
+        scratch.run(&model, &["-p", "go", "--permission-mode", "bypass", "--no-auto-commit"]).assert_code(0);
+        let running = Running::start(&mut scratch.agent(&["undo"]));
+        let begun = Instant::now();
+        while scratch.read(&names[at]) == "new\n" && begun.elapsed() < Duration::from_secs(60) {}
+        running.signal("KILL");
+        let ended = running.end();
+        let was_killed = !ended.err.contains("one turn undone");
+        if was_killed {
+            scratch
+                .ended(&["undo"])
+                .assert_code(0)
+                .assert_says("one turn undone;")
+                .assert_says("stopped before it ended");
+        }
+        assert!(names.iter().all(|name| scratch.read(name) == old(name)), "killed at {at}");
+        assert_eq!(scratch.git(&["status", "--porcelain"]), "", "nothing lies beside the files");
+        scratch.ended(&["undo"]).assert_code(0).assert_says("one turn undone, which was an undo itself");
+        assert!(names.iter().all(|name| scratch.read(name) == "new\n"), "killed at {at}");
+    }
+}
+
+/// That files are as before is not this undo's doing.
+#[test]
+fn where_the_files_are_as_before_already_nothing_is_said_to_be_undone() {
+    let model = Model::script([read("a.txt"), write("a.txt", "two\n"), Step::text("Done.")]);
+    let scratch = Scratch::repository();
+    scratch.run(&model, &["-p", "go", "--permission-mode", "bypass", "--no-auto-commit"]).assert_code(0);
+    scratch.git(&["checkout", "-q", "a.txt"]);
+    let undone = scratch.ended(&["undo"]);
+    undone.assert_code(0).assert_says("nothing to undo in one turn: the files are already as before that turn");
+    assert_eq!((undone.out.as_str(), scratch.read("a.txt").as_str()), ("", "one\n"));
 }
 
 #[test]
@@ -76,7 +122,7 @@ fn undo_in_a_subdirectory_protects_what_undo_at_the_root_does() {
             let steps: Vec<Step> = reads.chain(writes).chain([Step::text("Done.")]).collect();
             let flags = ["-p", "go", "--permission-mode", "bypass", "--no-auto-commit"];
             scratch.run(&Model::script(steps), &flags).assert_code(0);
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(5));
         };
         run("first\n", true);
         run("second\n", true);
@@ -147,7 +193,7 @@ fn three_turns(scratch: &Scratch) -> u64 {
     for (line, answer) in [("one\n", "First."), ("two\n", "Second."), ("three\n", "Third.")] {
         running.write(line);
         running.wait_for(answer);
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
     running.write("/quit\n");
     running.end().assert_code(0);
@@ -202,7 +248,7 @@ fn a_rewind_leaves_what_others_changed() {
     let scratch = Scratch::repository();
     let second = three_turns(&scratch);
     // Another session's turn, and a person.
-    std::thread::sleep(std::time::Duration::from_millis(5));
+    std::thread::sleep(Duration::from_millis(5));
     let model = Model::script([write("other.txt", "theirs\n"), Step::text("Done.")]);
     scratch.run(&model, &["-p", "go", "--permission-mode", "bypass"]).assert_code(0);
     scratch.write("a.txt", "mine\n");

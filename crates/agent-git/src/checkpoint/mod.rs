@@ -14,7 +14,7 @@ mod seal;
 mod stream;
 mod turns;
 
-pub(crate) use turns::{Change, import_left_behind, list, load, unlisted};
+pub(crate) use turns::{Change, delete, import_left_behind, list, load, unfinished, unlisted};
 
 use crate::config::HooksConfig;
 use crate::git::{Git, GitError};
@@ -65,6 +65,8 @@ pub(crate) struct Turn {
     contents: Contents,
     /// The seal that is there.
     seal: Option<String>,
+    /// What stands first in its record, until that is begun.
+    first: Vec<u8>,
 }
 
 /// What was last seen at a path, as a digest.
@@ -102,10 +104,35 @@ impl Turn {
         Self { key: config.record_key.clone(), ..Self::default() }
     }
 
+    /// The record of an undo, which says from the first that it has not ended.
+    pub(crate) fn of_undo(config: &HooksConfig) -> Self {
+        let mut turn = Self::new(config);
+        stream::undo_begins(&mut turn.first);
+        turn
+    }
+
+    /// The undo has ended. Returns the record, which is to be stored.
+    pub(crate) fn undo_ended(&mut self, repository: &Repository) -> io::Result<String> {
+        let mut entries = Vec::new();
+        stream::undo_ended(&mut entries);
+        self.append_or_use_reserve(repository, &entries)
+    }
+
     /// Keeps how a path is: a call is about to change it.
     ///
     /// What the agent left is not kept again. What someone else wrote meanwhile is, beside how the path was before the turn.
     pub(crate) fn before(&mut self, repository: &Repository, path: &str, now: &Image) -> io::Result<()> {
+        self.before_with(repository, path, now, unusual_mode(repository, path))
+    }
+
+    /// The same with these permissions, where they are not the usual ones.
+    pub(crate) fn before_with(
+        &mut self,
+        repository: &Repository,
+        path: &str,
+        now: &Image,
+        mode: Option<u32>,
+    ) -> io::Result<()> {
         let digest = now.digest();
         match self.paths.get(path) {
             Some(Seen::Before(seen) | Seen::Left(seen) | Seen::Mixed(seen)) if *seen == digest => return Ok(()),
@@ -114,7 +141,7 @@ impl Turn {
         }
         let mut entries = Vec::new();
         stream::file(&mut entries, When::Before, path, now);
-        stream::mode(&mut entries, path, unusual_mode(repository, path).filter(|_| matches!(now, Image::File { .. })));
+        stream::mode(&mut entries, path, mode.filter(|_| matches!(now, Image::File { .. })));
         for (number, command) in self.commands.iter().enumerate() {
             stream::command(&mut entries, self.commands_kept + number, command);
         }
@@ -303,10 +330,12 @@ impl Turn {
             repository.own.make_directory(Path::new(FOLDER))?;
             bytes = stream::begin(name, self.is_stored || turns::is_there(repository, name));
         }
+        bytes.extend_from_slice(&self.first);
         bytes.extend_from_slice(entries);
         let sealed = match &self.key {
             Some(file) => {
                 let mut contents = self.contents.clone();
+                contents.add(&self.first);
                 contents.add(entries);
                 let seal = Key::load(file)?.seal(name, &contents);
                 stream::seal(&mut bytes, self.seal.as_deref(), &seal);
@@ -317,6 +346,7 @@ impl Turn {
         // It contains files of the user: no other user may read it.
         repository.own.append(&path, &bytes, reserve_bytes)?;
         self.has_only_begun = false;
+        self.first.clear();
         // What could not be written, on a full disk, is not part of what the next seal covers.
         if let Some((contents, seal)) = sealed {
             (self.contents, self.seal) = (contents, Some(seal));
@@ -367,7 +397,7 @@ pub(crate) async fn forget_oldest(git: &Git<'_>, repository: &Repository, is_fir
 pub(crate) const KEPT_EVERYWHERE: [&str; 2] = ["-c", "core.logAllRefUpdates=always"];
 
 /// The permissions of a file that are not those of most.
-fn unusual_mode(repository: &Repository, path: &str) -> Option<u32> {
+pub(crate) fn unusual_mode(repository: &Repository, path: &str) -> Option<u32> {
     let mode = repository.files.stat(path).ok()?.st_mode & 0o777;
     (!matches!(mode, 0o644 | 0o755)).then_some(mode)
 }

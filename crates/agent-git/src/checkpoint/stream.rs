@@ -13,6 +13,8 @@
 //! between/0%2Fsrc%2Fd%2Ers     what someone else made of it between two of the agent's changes; the number counts these within the turn
 //! between-absent/…             they removed it
 //! commands/0                   a command of the turn, whose changes are not known
+//! undo/unfinished             it is an undo that has not ended: of its files some may be as after it, and some as before
+//! undo/ended                  it is an undo that has
 //! seal/0a1b…                   what shows that the agent wrote all of this; the file is empty, so that none is left over
 //! ```
 
@@ -24,6 +26,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(super) const TURNS: &str = "refs/worktree/agent/turns/";
 
 const UNNAMED: &str = "unnamed/files";
+pub(super) const UNFINISHED: &str = "undo/unfinished";
 const COMMITTER: &str = "committer agent <agent@localhost> ";
 
 /// When a file was so.
@@ -61,6 +64,8 @@ pub(super) enum Place {
     Between(usize, String, bool),
     /// A command.
     Command,
+    /// It is an undo, and whether it has ended.
+    Undo { has_ended: bool },
     /// What shows that the agent wrote the record.
     Seal(String),
 }
@@ -83,6 +88,7 @@ impl Place {
                 Self::Between(number.parse().ok()?, path.to_owned(), folder == "between")
             }
             "commands" => Self::Command,
+            "undo" => Self::Undo { has_ended: rest == "ended" },
             "seal" => Self::Seal(rest.to_owned()),
             _ => return None,
         })
@@ -111,47 +117,105 @@ pub(super) fn dated_now(record: &[u8]) -> Option<Vec<u8>> {
 /// The record, if it is one that this module wrote for this turn, and says nothing but how files were: `fast-import` takes commands that
 /// move branches, too, and a repository may come with a file in place of a record.
 pub(super) fn ours<'a>(turn: &str, record: &'a [u8]) -> Option<&'a [u8]> {
+    (read_through(turn, record).ok()?.fault.is_none()).then_some(record)
+}
+
+/// The same of a record that was cut off when its agent was killed in the middle of writing: what was there before the last write began,
+/// which ends with a seal where there are seals. Nothing may be left of it.
+pub(super) fn ours_as_far_as_written<'a>(turn: &str, record: &'a [u8], is_sealed: bool) -> Option<&'a [u8]> {
+    let read = read_through(turn, record).ok()?;
+    let end = match (read.fault, is_sealed) {
+        (None, _) => record.len(),
+        (Some(Fault::Cut), true) => read.sealed_bytes,
+        (Some(Fault::Cut), false) => read.whole_bytes,
+        (Some(Fault::Foreign), _) => return None,
+    };
+    record.get(..end)
+}
+
+/// How far a record could be read.
+struct Read {
+    /// To the end of the last entry.
+    whole_bytes: usize,
+    /// To the end of the last seal.
+    sealed_bytes: usize,
+    fault: Option<Fault>,
+}
+
+/// Why it could not be read further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// It ends in the middle of an entry.
+    Cut,
+    /// This module did not write it.
+    Foreign,
+}
+
+fn read_through(turn: &str, record: &[u8]) -> Result<Read, Fault> {
     let mut rest = Lines(record);
-    (rest.line()? == format!("commit {TURNS}{turn}")).then_some(())?;
-    let date = rest.line()?.strip_prefix(COMMITTER)?.strip_suffix(" +0000")?;
-    date.bytes().all(|byte| byte.is_ascii_digit()).then_some(())?;
-    rest.data()?;
-    while !rest.0.is_empty() {
-        let line = rest.line()?;
-        let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_%/".contains(&byte));
-        let is_place = |name: &str| is_plain(name) && name.matches('/').count() == 1 && Place::parse(name).is_some();
-        match line.split_once(' ').unwrap_or((line, "")) {
-            ("", "") => {}
-            ("from", parent) if parent == format!("{TURNS}{turn}^0") => {}
-            ("D", name) if is_place(name) => {}
-            ("M", entry) => {
-                let (mode, name) = entry.split_once(" inline ")?;
-                (matches!(mode, "100644" | "100755" | "120000") && is_place(name)).then_some(())?;
-                rest.data()?;
+    let mut read = Read { whole_bytes: 0, sealed_bytes: 0, fault: None };
+    let mut fault = head(turn, &mut rest).err();
+    while fault.is_none() && !rest.0.is_empty() {
+        match entry(turn, &mut rest) {
+            Ok(is_seal) => {
+                read.whole_bytes = record.len() - rest.0.len();
+                read.sealed_bytes = if is_seal { read.whole_bytes } else { read.sealed_bytes };
             }
-            _ => return None,
+            Err(found) => fault = Some(found),
         }
     }
-    Some(record)
+    match fault {
+        Some(Fault::Foreign) => Err(Fault::Foreign),
+        fault => Ok(Read { fault, ..read }),
+    }
+}
+
+fn head(turn: &str, rest: &mut Lines<'_>) -> Result<(), Fault> {
+    let foreign = |is_ours: bool| if is_ours { Ok(()) } else { Err(Fault::Foreign) };
+    foreign(rest.line()? == format!("commit {TURNS}{turn}"))?;
+    let date = rest.line()?.strip_prefix(COMMITTER).and_then(|date| date.strip_suffix(" +0000"));
+    foreign(date.is_some_and(|date| date.bytes().all(|byte| byte.is_ascii_digit())))?;
+    rest.data().map(drop)
+}
+
+/// Reads an entry; whether it is a seal.
+fn entry(turn: &str, rest: &mut Lines<'_>) -> Result<bool, Fault> {
+    let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_%/".contains(&byte));
+    let is_place = |name: &str| is_plain(name) && name.matches('/').count() == 1 && Place::parse(name).is_some();
+    let line = rest.line()?;
+    match line.split_once(' ').unwrap_or((line, "")) {
+        ("", "") => Ok(false),
+        ("from", parent) if parent == format!("{TURNS}{turn}^0") => Ok(false),
+        ("D", name) if is_place(name) => Ok(false),
+        ("M", entry) => {
+            let (mode, name) = entry.split_once(" inline ").ok_or(Fault::Foreign)?;
+            if !matches!(mode, "100644" | "100755" | "120000") || !is_place(name) {
+                return Err(Fault::Foreign);
+            }
+            rest.data()?;
+            Ok(name.starts_with("seal/"))
+        }
+        _ => Err(Fault::Foreign),
+    }
 }
 
 /// What is left to be read of a stream.
 struct Lines<'a>(&'a [u8]);
 
 impl<'a> Lines<'a> {
-    fn line(&mut self) -> Option<&'a str> {
-        let end = self.0.iter().position(|byte| *byte == b'\n')?;
-        let line = str::from_utf8(&self.0[..end]).ok()?;
+    fn line(&mut self) -> Result<&'a str, Fault> {
+        let end = self.0.iter().position(|byte| *byte == b'\n').ok_or(Fault::Cut)?;
+        let line = str::from_utf8(&self.0[..end]).map_err(|_| Fault::Foreign)?;
         self.0 = &self.0[end + 1..];
-        Some(line)
+        Ok(line)
     }
 
     /// `data <count>`, the bytes, a line end.
-    fn data(&mut self) -> Option<&'a [u8]> {
-        let count: usize = self.line()?.strip_prefix("data ")?.parse().ok()?;
-        let (bytes, rest) = self.0.split_at_checked(count)?;
+    fn data(&mut self) -> Result<&'a [u8], Fault> {
+        let count = self.line()?.strip_prefix("data ").and_then(|count| count.parse().ok()).ok_or(Fault::Foreign)?;
+        let (bytes, rest) = self.0.split_at_checked(count).ok_or(Fault::Cut)?;
         self.0 = rest.strip_prefix(b"\n").unwrap_or(rest);
-        Some(bytes)
+        Ok(bytes)
     }
 }
 
@@ -241,6 +305,17 @@ pub(super) fn command(out: &mut Vec<u8>, number: usize, text: &str) {
     store(out, "100644", &format!("commands/{number}"), text.as_bytes());
 }
 
+/// Stores that this is an undo, which has not ended.
+pub(super) fn undo_begins(out: &mut Vec<u8>) {
+    store(out, "100644", UNFINISHED, b"");
+}
+
+/// Stores that the undo has ended.
+pub(super) fn undo_ended(out: &mut Vec<u8>) {
+    remove(out, UNFINISHED);
+    store(out, "100644", "undo/ended", b"");
+}
+
 /// Stores what shows that the agent wrote the record, in place of what showed it before.
 pub(super) fn seal(out: &mut Vec<u8>, former: Option<&str>, seal: &str) {
     if let Some(former) = former {
@@ -261,11 +336,11 @@ pub(super) enum Entry<'a> {
 pub(super) fn entries(part: &[u8]) -> Vec<Entry<'_>> {
     let mut rest = Lines(part);
     let mut entries = Vec::new();
-    while let Some(line) = rest.line() {
+    while let Ok(line) = rest.line() {
         match line.split_once(' ') {
             Some(("D", name)) => entries.push(Entry::Removed(name)),
             Some(("M", entry)) => {
-                let Some(((mode, name), bytes)) = entry.split_once(" inline ").zip(rest.data()) else { break };
+                let Some(((mode, name), bytes)) = entry.split_once(" inline ").zip(rest.data().ok()) else { break };
                 entries.push(Entry::Stored { mode, name, bytes });
             }
             _ => {}
@@ -331,6 +406,36 @@ mod tests {
         assert!(dated.contains("1 +0000") && dated.ends_with("+0000\n"), "what stands in it stays: {dated}");
         assert_eq!(dated_now(b"commit x\nauthor y\n"), None);
         assert_eq!(dated_now(b""), None);
+    }
+
+    #[test]
+    fn of_a_record_that_is_cut_off_what_was_written_before_counts() {
+        let key = "0a1b";
+        let mut record = begin("1-1", false);
+        file(&mut record, When::Before, "a", &Image::File { bytes: b"x\ny"[..].into(), executable: false });
+        let unsealed = record.len();
+        seal(&mut record, None, key);
+        let first = record.len();
+        command(&mut record, 0, "commit x");
+        seal(&mut record, Some(key), "2c3d");
+        for end in 0..=record.len() {
+            let cut = &record[..end];
+            let found = ours_as_far_as_written("1-1", cut, true).unwrap().len();
+            // The last line end says nothing.
+            let expected = if end + 1 >= record.len() {
+                end
+            } else if end + 1 < first {
+                0
+            } else {
+                first.min(end)
+            };
+            assert!(found == expected || ours("1-1", cut).is_some(), "{end}: {found}, {expected}");
+            let found = ours_as_far_as_written("1-1", cut, false).unwrap().len();
+            assert!(found <= end && (end < unsealed || found + 1 >= unsealed), "{end}: {found}");
+            assert!(ours_as_far_as_written("1-2", cut, true).is_none_or(|_| end < 40));
+        }
+        record.extend_from_slice(b"reset refs/heads/main\n");
+        assert_eq!(ours_as_far_as_written("1-1", &record, true), None);
     }
 
     #[test]

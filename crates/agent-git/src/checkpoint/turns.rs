@@ -6,9 +6,12 @@ use super::{FOLDER, ImportError, KEPT_EVERYWHERE, RECORD_LIMIT_BYTES, began_ms, 
 use crate::git::{Git, GitError};
 use crate::image::Image;
 use crate::repository::Repository;
-use std::collections::BTreeMap;
+use crate::tree::modified;
+use rustix::io::Errno;
+use rustix::process::Pid;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Bytes of files asked for in one call of git.
 const CALL_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
@@ -30,6 +33,10 @@ pub(crate) struct Change {
     pub(crate) unkept: BTreeMap<String, String>,
     /// How many more of these there are, whose names were not kept either.
     pub(crate) unnamed: usize,
+    /// Whether it is an undo.
+    pub(crate) is_undo: bool,
+    /// Whether it is an undo that was stopped before it ended: each of its files may be as before it or as after it.
+    pub(crate) is_unfinished: bool,
     /// Commands that ran; what they changed is not known.
     pub(crate) commands: Vec<String>,
 }
@@ -39,9 +46,36 @@ pub(super) async fn import(git: &Git<'_>, repository: &Repository, record: &str)
     let path = record_of(record);
     let Some(stream) = repository.own.read(&path, RECORD_LIMIT_BYTES)? else { return Ok(()) };
     // What else `fast-import` takes could move branches.
-    let stream = stream::ours(record, &stream).ok_or(ImportError::Foreign)?.to_vec();
+    let ours = match is_gone(record) {
+        // It may have been killed while it wrote.
+        true => stream::ours_as_far_as_written(record, &stream, git.config.record_key.is_some()),
+        false => stream::ours(record, &stream),
+    };
+    let stream = ours.ok_or(ImportError::Foreign)?.to_vec();
+    if stream.is_empty() {
+        return Ok(repository.own.remove(&path)?);
+    }
+    remove_dead_lock(git, repository, record);
     git.run(&[&KEPT_EVERYWHERE[..], &["fast-import", "--quiet"]].concat(), stream).await?;
     Ok(repository.own.remove(&path)?)
+}
+
+/// Whether the process is gone that began a record.
+fn is_gone(record: &str) -> bool {
+    let process = record.split_once('-').and_then(|(_, process)| Pid::from_raw(process.parse().ok()?));
+    process.is_some_and(|process| rustix::process::test_kill_process(process) == Err(Errno::SRCH))
+}
+
+/// The reference of a turn is locked by git for the agent that has the turn, or by an undo, which makes the same commit of it. Where that
+/// agent is gone, or no call of git lasts that long, a killed git left the lock: it would keep everybody out for ever.
+fn remove_dead_lock(git: &Git<'_>, repository: &Repository, record: &str) {
+    let lock = Path::new(TURNS).join(format!("{record}.lock"));
+    let Ok(found) = repository.own.stat(&lock) else { return };
+    let age = SystemTime::now().duration_since(modified(&found)).unwrap_or_default();
+    if is_gone(record) || age > Duration::from_millis(git.config.git_timeout_ms.saturating_mul(2)) {
+        // If it cannot be removed, git says why.
+        let _ = repository.own.remove(&lock);
+    }
 }
 
 /// Makes commits of the records that a crash, or an agent still at work, left; says which cannot be read.
@@ -65,6 +99,18 @@ pub(crate) async fn list(git: &Git<'_>, limit: usize) -> Result<Vec<String>, Git
         git.line(&["for-each-ref", "--sort=-refname", &count, "--format=%(refname)", TURNS], Vec::new()).await?;
     let names = output.lines().filter_map(|line| line.strip_prefix(TURNS)).filter(|name| is_name(name));
     Ok(names.map(str::to_owned).collect())
+}
+
+/// Which of these turns are undos that have not ended.
+pub(crate) async fn unfinished(git: &Git<'_>, names: &[String]) -> Result<BTreeSet<String>, GitError> {
+    if names.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let asked: String = names.iter().map(|name| format!("{TURNS}{name}:{}\n", stream::UNFINISHED)).collect();
+    let output = git.run(&["cat-file", "--batch-check=%(objecttype)"], asked.into_bytes()).await?;
+    // One line for each, in this order.
+    let found = output.split(|byte| *byte == b'\n').map(|line| line == b"blob");
+    Ok(names.iter().zip(found).filter(|(_, is_there)| *is_there).map(|(name, _)| name.clone()).collect())
 }
 
 /// Reads what a turn kept. With a key, only what was sealed with it.
@@ -99,6 +145,7 @@ pub(crate) async fn load(git: &Git<'_>, turn: &str) -> Result<Change, ImportErro
             | Place::Unkept(_)
             | Place::Unnamed
             | Place::Between(..)
+            | Place::Undo { .. }
             | Place::Command => {}
         }
         wanted_bytes += size.parse::<u64>().unwrap_or(0);
@@ -180,6 +227,7 @@ impl Change {
                 self.mixed.entry(path).or_default().insert(number, is_there);
             }
             Place::Command => self.commands.push(text()),
+            Place::Undo { has_ended } => (self.is_undo, self.is_unfinished) = (has_ended, !has_ended),
             Place::Absent(..) | Place::Seal(_) => {}
         }
     }
@@ -249,7 +297,7 @@ fn too_old(mut names: Vec<String>, kept: usize, days: u64) -> Vec<String> {
     names
 }
 
-async fn delete(git: &Git<'_>, names: &[String]) -> Result<(), GitError> {
+pub(crate) async fn delete(git: &Git<'_>, names: &[String]) -> Result<(), GitError> {
     if names.is_empty() {
         return Ok(());
     }

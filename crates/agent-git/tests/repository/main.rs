@@ -21,4 +21,5 @@ mod processes;
 mod states;
 mod support;
 mod undo;
+mod undo_kills;
 mod worktrees;
