@@ -37,7 +37,7 @@ fn hint(output: &str, sandbox: &Sandbox, opening: Option<&Opening>) -> Option<St
         ("commands cannot write the repository's `.git`", Door::Git, r#""git": true"#)
     } else if is_refused && names_protected(&output) {
         return Some(
-            "the sandbox is a likely reason: instructions, configuration and hooks stay protected; let the user change them"
+            "the sandbox is a likely reason: instructions, configuration and hooks stay protected from commands: change instructions with the file tools, and let the user change the rest"
                 .to_owned(),
         );
     } else if has(NETWORK) {
@@ -67,7 +67,9 @@ fn hint(output: &str, sandbox: &Sandbox, opening: Option<&Opening>) -> Option<St
 fn names_protected(output: &str) -> bool {
     let refused = output.lines().filter(|line| REFUSED_BY_MOUNTS.iter().any(|sign| line.contains(sign)));
     let words = refused.flat_map(|line| line.split(|c: char| c.is_whitespace() || "':`\"‘’".contains(c)));
-    words.filter(|word| word.contains('.')).any(|word| protected::reason(word).is_some())
+    words
+        .filter(|word| word.contains('.'))
+        .any(|word| protected::reason(word).is_some() || protected::is_instructions(word))
 }
 
 const REFUSED_BY_MOUNTS: &[&str] = &["read-only file system", "device or resource busy"];

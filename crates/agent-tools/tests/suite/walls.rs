@@ -249,7 +249,7 @@ async fn a_failure_by_the_sandbox_is_told_with_the_door_that_would_help() {
         }
         let refused = "echo 'bash: line 1: sub/AGENTS.md: Read-only file system'; exit 1";
         let (_, text) = walled.run(json!({"command": refused})).await;
-        assert!(text.contains("stay protected") && !text.contains("\"write\""), "{mechanism:?}: {text}");
+        assert!(text.contains("stay protected from commands") && !text.contains("\"write\""), "{mechanism:?}: {text}");
         let (_, text) = walled.run(json!({"command": "echo 'Read-only file system'"})).await;
         assert!(!text.contains("likely reason"), "a command that ended well: {text}");
         let (_, text) = walled.run(json!({"command": "exit 3"})).await;
