@@ -8,6 +8,8 @@
 //! --base-url, or `base_url` in the configuration   Chat Completions
 //! one key, or the URL of one server, is set        its provider
 //! several                                          the maker of the model, by its name
+//! OpenAI's own server, and a model that reasons    Responses
+//!   beside tools in that format only
 //! none, and one provider in the configuration      that one
 //! ```
 
@@ -15,7 +17,9 @@ use crate::config::options::ProviderName;
 use crate::config::providers::{Alias, ProviderChoice, ProviderEntry};
 use crate::config::settings::Settings;
 use crate::failure::Failure;
+use crate::model::effort::{Reach, efforts};
 use crate::model::keys::{CONFIGURATION, key_variable, variable};
+use agent_llm::Format;
 
 /// A provider, and where it is.
 #[derive(Debug)]
@@ -160,8 +164,30 @@ fn of_model(
     }
 }
 
-/// By the keys and the servers that the environment names, and by the model where these allow several.
+/// By the keys and the servers that the environment names, and by the model where these allow several. OpenAI's own server speaks two
+/// formats, and has some models reason in one of them only.
 fn of_environment(settings: &Settings) -> Result<(ProviderChoice, &'static str), Failure> {
+    let (choice, why) = by_keys(settings)?;
+    let is_own = variable(base_url_variable(ProviderName::OpenAi)).is_none();
+    let reasons_elsewhere = || wanted_model(settings).is_some_and(|model| reasons_only_in_responses(&model));
+    if choice == ProviderChoice::BuiltIn(ProviderName::OpenAi) && is_own && reasons_elsewhere() {
+        return Ok((ProviderChoice::BuiltIn(ProviderName::OpenAiResponses), BY_REASONING));
+    }
+    Ok((choice, why))
+}
+
+fn wanted_model(settings: &Settings) -> Option<String> {
+    settings.model.clone().or_else(|| Some(settings.user.meant(settings.user.model.as_deref()?).model))
+}
+
+/// Whether a model of OpenAI's takes efforts over Responses that Chat Completions refuses beside tools.
+fn reasons_only_in_responses(model: &str) -> bool {
+    let known = |format| efforts(model, Reach { format: Some(format), is_own: true, ..Reach::default() });
+    let (chat, responses) = (known(Format::OpenAiChat), known(Format::OpenAiResponses));
+    responses.zip(chat).is_some_and(|(responses, chat)| responses.len() > chat.len())
+}
+
+fn by_keys(settings: &Settings) -> Result<(ProviderChoice, &'static str), Failure> {
     let built_in = |name| Ok((ProviderChoice::BuiltIn(name), ONLY));
     let both = || [ProviderName::Anthropic, ProviderName::OpenAi];
     let has_key = |name: ProviderName| variable(key_variable(name)).is_some();
@@ -171,9 +197,7 @@ fn of_environment(settings: &Settings) -> Result<(ProviderChoice, &'static str),
         [only] => return built_in(*only),
         [] => {}
         _ => {
-            let model =
-                settings.model.clone().or_else(|| Some(settings.user.meant(settings.user.model.as_deref()?).model));
-            let maker = model.as_deref().and_then(maker);
+            let maker = wanted_model(settings).as_deref().and_then(maker);
             return maker.map(|name| (ProviderChoice::BuiltIn(name), BY_MODEL)).ok_or_else(|| {
                 Failure::config(
                     "cannot choose a provider: ANTHROPIC_API_KEY and OPENAI_API_KEY are both set; use `--provider anthropic` or \
@@ -228,6 +252,7 @@ pub(crate) const fn base_url_variable(name: ProviderName) -> &'static str {
 const COMMAND_LINE: &str = "command line";
 const USER: &str = "the user's configuration";
 const BY_MODEL: &str = "the model's provider";
+const BY_REASONING: &str = "the format in which the model reasons beside tools";
 const BY_URL: &str = "a base URL alone means Chat Completions";
 const ONLY: &str = "the only one that the other settings allow";
 
@@ -300,6 +325,22 @@ mod tests {
         let endpoint = Endpoint::of(&settings).unwrap();
         assert_eq!((endpoint.protocol, endpoint.base_url.as_str()), (ProviderName::Anthropic, "https://c"));
         assert!(endpoint.entry.is_some() && endpoint.own_entry().is_none());
+    }
+
+    #[test]
+    fn models_that_reason_in_one_format_only_are_known() {
+        for (model, expected) in [
+            ("gpt-5.6", true),
+            ("gpt-5.5", true),
+            ("gpt-5.2", true),
+            ("gpt-5-mini", false),
+            ("gpt-4o", false),
+            ("claude-sonnet-4-5", false),
+            ("unknown", false),
+            ("", false),
+        ] {
+            assert_eq!(reasons_only_in_responses(model), expected, "{model}");
+        }
     }
 
     #[test]

@@ -363,6 +363,18 @@ impl Session {
 
     /// Why it is not tried again.
     fn final_message(&self, error: &LlmError) -> String {
+        let why = self.final_reason(error);
+        let most = self.config.summaries.max_per_turn.filter(|most| self.compaction.in_turn() >= *most);
+        match most {
+            _ if self.is_compacting() => no_use(Err(why)),
+            Some(most) if error.kind == LlmErrorKind::ContextOverflow => {
+                format!("{why}; the conversation was summarised {most} times in this turn, which is the limit")
+            }
+            Some(_) | None => why,
+        }
+    }
+
+    fn final_reason(&self, error: &LlmError) -> String {
         let attempts = self.calls.attempt();
         let (longest_ms, is_deadline) = self.longest_retry_after_ms(self.now_ms);
         match error.retry_after_ms {
