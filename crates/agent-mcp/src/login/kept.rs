@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+use tempfile::NamedTempFile;
 
 /// A login at a server, with its tokens.
 #[derive(Clone, Serialize, Deserialize)]
@@ -163,18 +164,45 @@ impl LoginStore {
     }
 
     pub(super) fn write(&self, place: &Path, server: &str, login: &Login) -> io::Result<()> {
+        let room = self.file()?;
+        self.write_in(room, place, server, login)
+    }
+
+    /// Room on the disk for a login that is still to come. A refresh token can be used once: what is had for it must be kept.
+    pub(super) fn room(&self) -> io::Result<NamedTempFile> {
+        let mut room = self.file()?;
+        room.write_all(&[0; ROOM_BYTES])?;
+        room.as_file().sync_all()?;
+        room.rewind()?;
+        Ok(room)
+    }
+
+    /// Keeps a login in the room that was made for it.
+    pub(super) fn write_in(
+        &self,
+        mut room: NamedTempFile,
+        place: &Path,
+        server: &str,
+        login: &Login,
+    ) -> io::Result<()> {
         let bytes = serde_json::to_vec(login).map_err(io::Error::other)?;
-        if bytes.len() as u64 > LIMIT_BYTES {
+        let length = bytes.len() as u64;
+        if length > LIMIT_BYTES {
             return Err(io::Error::other(format!("it has more than {LIMIT_BYTES} bytes")));
         }
-        make_private(&self.folder)?;
-        // Nobody else's from the beginning.
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        agent_exec::leftovers::note_path(file.path());
-        file.write_all(&bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(self.path(place, server, "json"))?;
+        room.write_all(&bytes)?;
+        room.as_file().set_len(length)?;
+        room.as_file().sync_all()?;
+        room.persist(self.path(place, server, "json"))?;
         Ok(())
+    }
+
+    /// A file of nobody else's from the beginning.
+    fn file(&self) -> io::Result<NamedTempFile> {
+        make_private(&self.folder)?;
+        let file = NamedTempFile::new_in(&self.folder)?;
+        agent_exec::leftovers::note_path(file.path());
+        Ok(file)
     }
 
     /// Forgets the login of a server. Whether there was one.
@@ -224,6 +252,8 @@ fn is_unread(_found: &fs::Metadata) -> bool {
 const VERSION: u32 = 1;
 /// How long a file of a login may be: tokens with many claims take some kilobytes.
 const LIMIT_BYTES: u64 = 256 * 1024;
+/// What most logins fit into.
+const ROOM_BYTES: usize = 16 * 1024;
 const MAX_SCOPES: usize = 64;
 const MAX_SCOPE_BYTES: usize = 256;
 
@@ -272,6 +302,25 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         assert!(store.read(place, "s").is_none());
         assert!(store.forget(place, "s").unwrap());
+    }
+
+    #[test]
+    fn what_comes_goes_into_the_room_that_was_made_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, place) = (LoginStore::new(folder.path().join("logins")), Path::new(""));
+        let room = store.room().unwrap();
+        let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&path.metadata().unwrap());
+        let made = inode(room.path());
+        assert!(room.path().metadata().unwrap().len() >= 16_384);
+        store.write_in(room, place, "s", &login(60)).unwrap();
+        assert_eq!(inode(&store.path(place, "s", "json")), made);
+        assert!(
+            store.read(place, "s").unwrap().secrets().contains(&"token-r".to_owned()),
+            "nothing of the room is left"
+        );
+        // Room that was not used leaves nothing.
+        drop(store.room().unwrap());
+        assert_eq!(std::fs::read_dir(folder.path().join("logins")).unwrap().count(), 1);
     }
 
     #[test]

@@ -22,6 +22,7 @@ use agent_core::redact::Redactor;
 use kept::{Login, LoginStore};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use tempfile::NamedTempFile;
 
 pub use crate::client::oauth::Begun;
 
@@ -129,6 +130,17 @@ impl Account {
         Some(login)
     }
 
+    /// Keeps a login that was renewed. Where that fails it holds until this program ends: the one before is of no use any more.
+    fn keep_renewed(&self, room: NamedTempFile, login: &Login) -> Result<(), String> {
+        self.learn(login);
+        self.0.store.write_in(room, &self.0.place, &self.0.server, login).map_err(|error| {
+            let stamp = self.0.store.stamp(&self.0.place, &self.0.server);
+            *self.0.last.lock().unwrap_or_else(PoisonError::into_inner) = (stamp, Some(login.clone()));
+            let name = &self.0.server;
+            format!("the renewed login cannot be kept: {error}; it holds until this program ends, and then `agent mcp login {name}` is needed")
+        })
+    }
+
     pub(crate) fn keep(&self, login: &Login) -> std::io::Result<()> {
         self.learn(login);
         self.0.store.write(&self.0.place, &self.0.server, login)
@@ -188,10 +200,13 @@ impl Account {
         if login.access_token() != refused {
             return Ok(Some(login.access_token()));
         }
+        let own = self.clone();
+        let room = blocking(move || own.0.store.room()).await?;
+        let room = room.map_err(|error| format!("the login cannot be renewed, since it could not be kept: {error}"))?;
         let Some(login) = oauth::refreshed(self, login).await? else { return Ok(None) };
         let token = login.access_token();
         let own = self.clone();
-        blocking(move || own.keep(&login)).await?.map_err(|error| format!("the login cannot be kept: {error}"))?;
+        blocking(move || own.keep_renewed(room, &login)).await??;
         Ok(Some(token))
     }
 
