@@ -173,7 +173,7 @@ enum WorktreeError {
     #[error("a branch `{0}` is there already, which the agent did not make: rename it (`git branch -m {0} NAME`)")]
     Taken(String),
     #[error(
-        "the branch `{0}` is in the way: git has no branch `{0}/…` beside it; rename it (`git branch -m {0} NAME`), and worktrees can be made"
+        "the branch `{0}` is in the way, for git has no branch `{0}/…` beside it: rename it (`git branch -m {0} NAME`)"
     )]
     InTheWay(String),
 }

@@ -169,7 +169,8 @@ impl LoginStore {
         }
         make_private(&self.folder)?;
         // Nobody else's from the beginning.
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        let prefix = Self::temporary(place, server);
+        let mut file = tempfile::Builder::new().prefix(&prefix).tempfile_in(&self.folder)?;
         agent_exec::leftovers::note_path(file.path());
         file.write_all(&bytes)?;
         file.as_file().sync_all()?;
@@ -177,16 +178,24 @@ impl LoginStore {
         Ok(())
     }
 
-    /// Forgets the login of a server. Whether there was one.
+    /// Forgets the login of a server, and what a program that was killed while it kept one has left of it. Whether there was one.
     ///
     /// # Errors
-    /// When the file cannot be removed.
+    /// When a file cannot be removed.
     pub fn forget(&self, place: &Path, server: &str) -> io::Result<bool> {
-        match fs::remove_file(self.path(place, server, "json")) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
+        let mut had = remove(&self.path(place, server, "json"))?;
+        let prefix = Self::temporary(place, server);
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(had),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            if entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()) {
+                had |= remove(&entry.path())?;
+            }
         }
+        Ok(had)
     }
 
     /// Holds the login against other programs until the file is dropped: a refresh token can be used once.
@@ -202,11 +211,29 @@ impl LoginStore {
     }
 
     fn path(&self, place: &Path, server: &str, ending: &str) -> PathBuf {
+        self.folder.join(format!("{}.{ending}", Self::name(place, server)))
+    }
+
+    /// How the names of files begin that become the login.
+    fn temporary(place: &Path, server: &str) -> String {
+        format!(".{}-", Self::name(place, server))
+    }
+
+    fn name(place: &Path, server: &str) -> String {
         let mut hasher = Sha256::new();
         hasher.update(place.as_os_str().as_encoded_bytes());
         hasher.update([0]);
         hasher.update(server.as_bytes());
-        self.folder.join(format!("{}.{ending}", hex(&hasher.finalize(), 16)))
+        hex(&hasher.finalize(), 16)
+    }
+}
+
+/// Whether it was there.
+fn remove(file: &Path) -> io::Result<bool> {
+    match fs::remove_file(file) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -252,6 +279,27 @@ mod tests {
             asked_times: 1,
         };
         Login::new(&endpoint("https://x/"), given)
+    }
+
+    /// A kill between the last byte and the name leaves a whole login.
+    #[test]
+    fn what_a_killed_program_left_of_a_login_is_forgotten_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, place) = (LoginStore::new(folder.path().join("logins")), Path::new(""));
+        assert!(!store.forget(place, "x").unwrap());
+        let killed = |server: &str| {
+            store.write(place, server, &login(100)).unwrap();
+            let left = store.folder.join(format!("{}Ab3xyz", LoginStore::temporary(place, server)));
+            std::fs::rename(store.path(place, server, "json"), &left).unwrap();
+            left
+        };
+        let (left, other) = (killed("x"), killed("y"));
+        assert!(store.forget(place, "x").unwrap(), "there was one");
+        assert!(!left.exists() && other.exists());
+        killed("x");
+        store.write(place, "x", &login(100)).unwrap();
+        assert!(store.forget(place, "x").unwrap() && !store.forget(place, "x").unwrap());
+        assert_eq!(std::fs::read_dir(&store.folder).unwrap().count(), 1, "the other server's");
     }
 
     #[test]
