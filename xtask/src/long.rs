@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
-/// The real program, killed at random moments and resumed.
+/// The real program, killed at random moments and resumed; and undos, a twentieth as many.
 pub(crate) fn kill_loop(runs: u32) -> Result<(), String> {
-    test("agent-cli", "suite", "kill_loop::", &[("KILL_LOOP_RUNS", u64::from(runs))])
+    test("agent-cli", "suite", "kill_loop::", &[("KILL_LOOP_RUNS", u64::from(runs))])?;
+    test("agent-git", "repository", "undo_kills::", &[("KILLS", u64::from(runs).div_ceil(20))])
 }
 
 /// A journal cut at every byte, and damaged 100,000 times.

@@ -158,41 +158,7 @@ async fn take_back(
     }
     let git = Git { config, runner, directory: &repository.top, cancel, environment: Vec::new() };
     let mut undone = Undone { notes: checkpoint::import_left_behind(&git, &repository).await, ..Undone::default() };
-    let mut plan = Plan::default();
-    // Undos that were stopped: those before which nothing that is meant has come yet, and those that the plan goes back through.
-    let (mut stopped, mut passed) = (Vec::new(), Vec::new());
-    let names = checkpoint::list(&git, which.names()).await?;
-    for name in checkpoint::unlisted(&repository, &names, which.names()) {
-        undone.notes.push(passed_over(&name, "git does not list it"));
-    }
-    let unfinished = checkpoint::unfinished(&git, &names).await?;
-    for name in names {
-        if which.has_enough(undone.turns) {
-            break;
-        }
-        if !which.is_meant(&name) && !unfinished.contains(&name) {
-            continue;
-        }
-        let change = match checkpoint::load(&git, &name).await {
-            Ok(change) => change,
-            Err(error @ (ImportError::Git(GitError::Failed { .. }) | ImportError::Foreign)) => {
-                undone.notes.push(passed_over(&name, &error.to_string()));
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if change.is_unfinished {
-            stopped.push((name, change));
-        } else if has_effect(&change, &repository) {
-            undone.turns += 1;
-            undone.undos += usize::from(change.is_undo);
-            for (name, change) in stopped.drain(..) {
-                plan.pass_through(change);
-                passed.push(name);
-            }
-            plan.go_back(&name, change, &mut undone);
-        }
-    }
+    let (plan, passed) = planned(&git, &repository, which, &mut undone).await?;
     if undone.turns == 0 {
         return Err(if undone.notes.is_empty() {
             UndoError::NoTurn
@@ -211,6 +177,59 @@ async fn take_back(
     let mut turn = Turn::of_undo(config);
     keep(&mut turn, &git, &repository, &due).await?;
     let has_record = !due.is_empty();
+    restore(&repository, due, &mut undone)?;
+    if let Err(error) = end(&mut turn, has_record, &git, &repository, &passed).await {
+        undone.notes.push(format!("{NOT_ENDED}: {error}"));
+    }
+    Ok(undone)
+}
+
+/// Looks how far back each path goes, and through which undos that were stopped.
+async fn planned(
+    git: &Git<'_>,
+    repository: &Repository,
+    which: Which<'_>,
+    undone: &mut Undone,
+) -> Result<(Plan, Vec<String>), UndoError> {
+    let mut plan = Plan::default();
+    // Undos that were stopped: those before which nothing that is meant has come yet, and those that the plan goes back through.
+    let (mut stopped, mut passed) = (Vec::new(), Vec::new());
+    let names = checkpoint::list(git, which.names()).await?;
+    for name in checkpoint::unlisted(repository, &names, which.names()) {
+        undone.notes.push(passed_over(&name, "git does not list it"));
+    }
+    let unfinished = checkpoint::unfinished(git, &names).await?;
+    for name in names {
+        if which.has_enough(undone.turns) {
+            break;
+        }
+        if !which.is_meant(&name) && !unfinished.contains(&name) {
+            continue;
+        }
+        let change = match checkpoint::load(git, &name).await {
+            Ok(change) => change,
+            Err(error @ (ImportError::Git(GitError::Failed { .. }) | ImportError::Foreign)) => {
+                undone.notes.push(passed_over(&name, &error.to_string()));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if change.is_unfinished {
+            stopped.push((name, change));
+        } else if has_effect(&change, repository) {
+            undone.turns += 1;
+            undone.undos += usize::from(change.is_undo);
+            for (name, change) in stopped.drain(..) {
+                plan.pass_through(change);
+                passed.push(name);
+            }
+            plan.go_back(&name, change, undone);
+        }
+    }
+    Ok((plan, passed))
+}
+
+fn restore(repository: &Repository, due: Vec<Due>, undone: &mut Undone) -> Result<(), UndoError> {
     let staging = repository.own.make_directory(Path::new(FOLDER));
     let staging = staging.map_err(|error| UndoError::Failed(format!("open the agent's folder in `.git`: {error}")))?;
     for Due { path, now, target, mode, .. } in due {
@@ -226,10 +245,7 @@ async fn take_back(
             _ => undone.restored.push(path),
         }
     }
-    if let Err(error) = end(&mut turn, has_record, &git, &repository, &passed).await {
-        undone.notes.push(format!("{NOT_ENDED}: {error}"));
-    }
-    Ok(undone)
+    Ok(())
 }
 
 /// What would become of each file.

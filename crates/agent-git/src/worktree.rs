@@ -4,24 +4,32 @@
 //! so that whatever a killed program left is known again:
 //!
 //! ```text
-//! making COMMIT     half made, no agent worked there    taken away
+//! making COMMIT     half made, no agent worked there    taken away, with the branch if it is at that commit
 //! made COMMIT       an agent works there, or did        looked through: removed without changes, else kept
 //! removing COMMIT   looked through, nothing was changed taken away
 //! ```
 //!
-//! 1. Nothing that an agent changed is removed: what is kept stays until a person removes it.
+//! 1. Nothing that an agent changed is removed: what is kept stays until a person removes it. What cannot be looked into may be changed.
 //! 2. Nothing that the repository names is run: files are written as git keeps them, without filters.
+
+mod doubts;
+mod listed;
+mod note;
+mod removal;
 
 use crate::config::HooksConfig;
 use crate::git::{Git, GitError};
 use crate::hooks::RepositoryHooks;
 use crate::repository::{Discovery, Repository};
+use crate::tree::is_absence;
 use crate::watch::head_commit;
 use agent_types::ports::{CancelSignal, CommandRunner};
+use listed::Listed;
+use note::{MADE, MAKING, NEW_NOTE, NOTE, REMOVING};
+use removal::LEAVING;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
+use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -121,7 +129,9 @@ impl RepositoryHooks {
         let made = made.and_then(|()| self.in_worktree(place).map(drop));
         if made.is_err() {
             // What is left of it is known by its note.
-            let _ = making.discard().await;
+            if let Ok(Some((phase, base))) = making.noted() {
+                let _ = making.discard(&phase, &base).await;
+            }
         }
         made
     }
@@ -160,23 +170,28 @@ enum WorktreeError {
     Git(#[from] GitError),
     #[error("{0}")]
     Io(#[from] io::Error),
-}
-
-/// A worktree as git lists it.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Listed {
-    head: Option<String>,
-    branch: Option<String>,
+    #[error("a branch `{0}` is there already, which the agent did not make: rename it (`git branch -m {0} NAME`)")]
+    Taken(String),
+    #[error(
+        "the branch `{0}` is in the way, for git has no branch `{0}/…` beside it: rename it (`git branch -m {0} NAME`)"
+    )]
+    InTheWay(String),
 }
 
 impl Making<'_> {
     async fn make(&self, commit: &str) -> Result<(), WorktreeError> {
+        // From the note on, a branch of this name is the one that is made here.
+        if self.branch_commit().await?.is_some() {
+            return Err(WorktreeError::Taken(self.place.branch.clone()));
+        }
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.place.folder)?;
         self.note(MAKING, commit)?;
         let (tree, branch) = (self.tree_text()?, self.place.branch.as_str());
         // Locked, so that no other git takes it for one that is gone.
         let arguments = ["worktree", "add", "--quiet", "--no-checkout", "--lock", "-b", branch, "--", tree, commit];
-        self.git.run(&arguments, Vec::new()).await?;
+        if let Err(error) = self.git.run(&arguments, Vec::new()).await {
+            return Err(self.branch_in_the_way().await.map_or(error.into(), WorktreeError::InTheWay));
+        }
         let inside = self.inside().await?;
         inside.run(&["reset", "--hard", "--quiet", "--no-recurse-submodules"], Vec::new()).await?;
         self.note(MADE, commit)?;
@@ -187,10 +202,19 @@ impl Making<'_> {
         let left = match self.noted() {
             Ok(None) => self.without_note().await,
             Ok(Some((phase, base))) if phase == MADE => self.look_through(&base).await,
-            Ok(Some(_)) => self.discard().await.map(|()| WorktreeLeft::Nothing),
+            Ok(Some((phase, base))) => self.discard(&phase, &base).await.map(|()| WorktreeLeft::Nothing),
             Err(error) => Err(error.into()),
         };
         left.unwrap_or_else(|error| WorktreeLeft::Unknown(format!("{}: {error}", self.whereabouts())))
+    }
+
+    /// The branch because of which git can make none of this name: `agent`, where `agent/x` is meant.
+    async fn branch_in_the_way(&self) -> Option<String> {
+        let (above, _) = self.place.branch.split_once('/')?;
+        let name = format!("refs/heads/{above}");
+        let found = self.git.ask(&["rev-parse", "--verify", "--quiet", &name], Vec::new()).await;
+        found.ok()??;
+        Some(above.to_owned())
     }
 
     /// There is no folder. Where git still knows the worktree, somebody removed it.
@@ -226,7 +250,7 @@ impl Making<'_> {
             let is_at_base = self.branch_commit().await?.is_none_or(|commit| commit == base);
             if is_at_base {
                 self.note(REMOVING, base)?;
-                self.discard().await?;
+                self.discard(REMOVING, base).await?;
             } else {
                 self.unlock().await;
             }
@@ -241,13 +265,12 @@ impl Making<'_> {
         }
         let inside = self.inside().await?;
         let status = inside.run(&["status", "--porcelain=v1", "-z", "--untracked-files=normal"], Vec::new()).await?;
-        let has_uncommitted = !status.is_empty() || self.has_files_of_submodules(&inside).await?;
+        let doubts = self.doubts(&inside, base).await?;
+        let has_uncommitted = !status.is_empty() || doubts.has_files_of_submodules;
         let is_at_base = |commit: Option<&String>| commit.is_some_and(|commit| commit == base);
         let branch_commit = self.branch_commit().await?;
         if !has_uncommitted && is_at_base(listed.head.as_ref()) && is_at_base(branch_commit.as_ref()) {
-            self.note(REMOVING, base)?;
-            self.discard().await?;
-            return Ok(WorktreeLeft::Nothing);
+            return self.remove_unchanged(base, doubts.reason).await;
         }
         let range = format!("{base}..HEAD");
         let commits = inside.line(&["rev-list", "--count", &range, "--"], Vec::new()).await;
@@ -260,6 +283,26 @@ impl Making<'_> {
         })
     }
 
+    /// Git says that nothing was changed. It stays if that is in doubt, or if not all of it can be removed.
+    async fn remove_unchanged(&self, base: &str, doubt: Option<String>) -> Result<WorktreeLeft, WorktreeError> {
+        let why = match doubt {
+            Some(doubt) => format!("it may have changes, so it stays: {doubt}"),
+            None => {
+                self.note(REMOVING, base)?;
+                match self.discard(REMOVING, base).await {
+                    Ok(()) => return Ok(WorktreeLeft::Nothing),
+                    Err(error) if self.tree.symlink_metadata().is_err() => return Err(error),
+                    Err(error) => {
+                        self.note(MADE, base)?;
+                        format!("nothing was changed in it, but it stays: {error}")
+                    }
+                }
+            }
+        };
+        self.unlock().await;
+        Ok(WorktreeLeft::Unknown(format!("{}: {why}", self.whereabouts())))
+    }
+
     /// From here on it is the user's, whose git may remove it.
     async fn unlock(&self) {
         if let Ok(tree) = self.tree_text() {
@@ -268,43 +311,35 @@ impl Making<'_> {
         }
     }
 
-    /// Whether there are files where a submodule belongs. They are not checked out here, and git says nothing of what lies there.
-    async fn has_files_of_submodules(&self, inside: &Git<'_>) -> Result<bool, WorktreeError> {
-        let index = inside.run(&["ls-files", "--stage", "-z"], Vec::new()).await?;
-        let entries = index.split(|byte| *byte == 0).filter_map(|entry| entry.strip_prefix(GITLINK));
-        let paths = entries.filter_map(|entry| entry.splitn(2, |byte| *byte == b'\t').nth(1));
-        let has_files = |path: &[u8]| {
-            let entries = fs::read_dir(self.tree.join(OsStr::from_bytes(path)));
-            entries.is_ok_and(|mut entries| entries.next().is_some())
-        };
-        Ok({ paths }.any(has_files))
-    }
-
     /// Whether something lies in the folder that the agent did not put there.
     fn has_others(&self) -> io::Result<bool> {
-        let own = [NOTE, NEW_NOTE].map(OsStr::new);
+        let own = [NOTE, NEW_NOTE, LEAVING].map(OsStr::new);
         let is_own = |entry: io::Result<fs::DirEntry>| entry.map(|entry| own.contains(&&*entry.file_name()));
         fs::read_dir(&self.place.folder)?.map(is_own).try_fold(false, |others, is_own| Ok(others | !is_own?))
     }
 
-    /// Takes away what no agent changed. It is not stopped in between: what it began it ends.
-    async fn discard(&self) -> Result<(), WorktreeError> {
+    /// Takes away what no agent changed. It is not stopped in between: what it began it ends. The branch goes if it is as it was made.
+    async fn discard(&self, phase: &str, base: &str) -> Result<(), WorktreeError> {
         let git = self.git.uninterrupted();
         let listed = self.listed_by(&git).await?;
-        remove_directory(&self.tree)?;
-        if let Some(listed) = listed {
-            // The branch first: it is known by the worktree.
-            if let (Some(head), true) = (listed.head, listed.branch.as_ref() == Some(&self.place.branch)) {
-                let name = format!("refs/heads/{}", self.place.branch);
-                git.run(&["update-ref", "-d", &name, &head], Vec::new()).await?;
-            }
+        removal::remove(&self.tree, &self.place.folder.join(LEAVING))?;
+        let name = format!("refs/heads/{}", self.place.branch);
+        // A git that was killed left it: no other program works for this agent.
+        remove_file(&self.repository.common_dir.join(format!("{name}.lock")))?;
+        // The branch first: it is known by the worktree, or by the note if git was killed before it had made one.
+        let of_tree = listed.as_ref().filter(|listed| listed.branch.as_ref() == Some(&self.place.branch));
+        let made_alone = (phase == MAKING && of_tree.is_none()).then_some(base);
+        let head = of_tree.and_then(|listed| listed.head.as_deref()).or(made_alone);
+        if let Some(head) = head
+            && (made_alone.is_none() || self.branch_commit_by(&git).await?.is_some_and(|commit| commit == head))
+        {
+            git.run(&["update-ref", "-d", &name, head], Vec::new()).await?;
+        }
+        if listed.is_some() {
             git.run(&["worktree", "remove", "--force", "--force", "--", self.tree_text()?], Vec::new()).await?;
         }
         for note in [NEW_NOTE, NOTE] {
-            match fs::remove_file(self.place.folder.join(note)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
+            remove_file(&self.place.folder.join(note))?;
         }
         match fs::remove_dir(&self.place.folder) {
             // What else lies there is not the agent's.
@@ -354,12 +389,16 @@ impl Making<'_> {
 
     async fn listed_by(&self, git: &Git<'_>) -> Result<Option<Listed>, GitError> {
         let output = git.run(&["worktree", "list", "--porcelain", "-z"], Vec::new()).await?;
-        Ok(entry_at(&output, &self.tree))
+        Ok(Listed::at(&self.tree, &output))
     }
 
     async fn branch_commit(&self) -> Result<Option<String>, GitError> {
+        self.branch_commit_by(&self.git).await
+    }
+
+    async fn branch_commit_by(&self, git: &Git<'_>) -> Result<Option<String>, GitError> {
         let name = format!("refs/heads/{}", self.place.branch);
-        let answer = self.git.ask(&["rev-parse", "--verify", "--quiet", &name], Vec::new()).await?;
+        let answer = git.ask(&["rev-parse", "--verify", "--quiet", &name], Vec::new()).await?;
         Ok(answer.map(|text| String::from_utf8_lossy(&text).trim().to_owned()))
     }
 
@@ -370,28 +409,6 @@ impl Making<'_> {
     fn tree_text(&self) -> io::Result<&str> {
         self.tree.to_str().ok_or_else(|| io::Error::other("the path of the worktree is not Unicode"))
     }
-
-    /// What is done with the worktree, and the commit that it is made of.
-    fn noted(&self) -> io::Result<Option<(String, String)>> {
-        match fs::read_to_string(self.place.folder.join(NOTE)) {
-            Ok(text) => {
-                let words = text.trim().split_once(' ').map(|(phase, base)| (phase.to_owned(), base.to_owned()));
-                words.map(Some).ok_or_else(|| io::Error::other("the note beside it cannot be read"))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Written in one piece, and on the disk before anything follows.
-    fn note(&self, phase: &str, base: &str) -> io::Result<()> {
-        let new = self.place.folder.join(NEW_NOTE);
-        let mut file = fs::File::create(&new)?;
-        file.write_all(format!("{phase} {base}\n").as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&new, self.place.folder.join(NOTE))?;
-        fs::File::open(&self.place.folder)?.sync_all()
-    }
 }
 
 /// Named as the repository's own directory: some tools go by that.
@@ -401,7 +418,7 @@ fn tree_of(repository: &Repository, place: &WorktreePlace) -> PathBuf {
 
 /// No note beside it has this name.
 fn tree_name(repository: &Repository) -> &OsStr {
-    let name = repository.top.file_name().filter(|name| *name != NOTE && *name != NEW_NOTE);
+    let name = repository.top.file_name().filter(|name| ![NOTE, NEW_NOTE, LEAVING].map(OsStr::new).contains(name));
     name.unwrap_or("tree".as_ref())
 }
 
@@ -410,52 +427,13 @@ fn patient(config: &HooksConfig) -> HooksConfig {
     HooksConfig { git_timeout_ms: config.git_timeout_ms.max(CHECKOUT_TIMEOUT_MS), ..config.clone() }
 }
 
-/// The worktree at a path, in what `git worktree list` wrote.
-fn entry_at(output: &[u8], tree: &Path) -> Option<Listed> {
-    let text = String::from_utf8_lossy(output);
-    let entry = text.split("\0\0").find(|entry| {
-        let path = entry.trim_start_matches('\0').split('\0').next().and_then(|line| line.strip_prefix("worktree "));
-        path.is_some_and(|path| Path::new(path) == tree)
-    })?;
-    let value = |name: &str| entry.split('\0').find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    let head = value("HEAD").filter(|head| head.bytes().any(|digit| digit != b'0')).map(str::to_owned);
-    let branch = value("branch").map(|name| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned());
-    Some(Listed { head, branch })
-}
-
 /// What is not there is removed.
-fn remove_directory(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if !is_absence(&error) => Err(error),
         _ => Ok(()),
     }
 }
 
-/// With which the entry of a submodule begins.
-const GITLINK: &[u8] = b"160000 ";
-const NOTE: &str = "state";
-const NEW_NOTE: &str = "state.new";
-const MAKING: &str = "making";
-const MADE: &str = "made";
-const REMOVING: &str = "removing";
 /// Time for one call of git that writes all files of a commit, in milliseconds.
 const CHECKOUT_TIMEOUT_MS: u64 = 10 * 60 * 1_000;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_entry_of_a_worktree_is_found_by_its_path() {
-        let output = b"worktree /w\0HEAD 11\0branch refs/heads/main\0\0worktree /t/a b\0HEAD 22\0branch refs/heads/agent/x\0locked\0\0\
-            worktree /t/c\0HEAD 0000\0detached\0\0";
-        let at = |path: &str| entry_at(output, Path::new(path));
-        let entry = |head: Option<&str>, branch: Option<&str>| {
-            Some(Listed { head: head.map(str::to_owned), branch: branch.map(str::to_owned) })
-        };
-        assert_eq!(at("/t/a b"), entry(Some("22"), Some("agent/x")));
-        assert_eq!(at("/w"), entry(Some("11"), Some("main")));
-        assert_eq!(at("/t/c"), entry(None, None));
-        assert_eq!((at("/t"), at("/t/a")), (None, None));
-    }
-}

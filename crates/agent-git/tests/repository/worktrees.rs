@@ -4,7 +4,8 @@ use crate::support::{Agent, Repo, Signal, TestRunner, files, wait};
 use agent_git::{HooksConfig, WorktreeLeft, WorktreePlace};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn place(repo: &Repo) -> WorktreePlace {
@@ -349,3 +350,189 @@ fn a_repository_may_be_called_as_the_note() {
     fs::rename(&project, &repo.project).unwrap();
     assert!(is_gone(&repo, &place(&repo)));
 }
+
+/// What a child does in its worktree, and what the answer says of why it stays.
+#[test]
+fn what_git_says_nothing_of_is_kept() {
+    let nested = "cd sub && git init -q && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m work";
+    let detached = "git checkout -q --detach && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m work \
+        && git checkout -q agent/s.1";
+    for (script, why) in [
+        (nested, "has a repository of its own"),
+        (detached, "commits on no branch"),
+        ("git update-index --assume-unchanged a.rs && echo work > a.rs", "git is told to look at no change of a.rs"),
+        ("git update-index --skip-worktree a.rs && echo work > a.rs", "git is told to look at no change of a.rs"),
+    ] {
+        let Some(repo) = Repo::new() else { return };
+        repo.write("sub/b.rs", "b\n");
+        repo.git(&["add", "."]);
+        repo.git(&["commit", "-qm", "below"]);
+        let (agent, place) = (repo.agent(), place(&repo));
+        let tree = made(&agent, &place).unwrap();
+        sh(&tree, script);
+        let before = files(&tree);
+        for _ in 0..2 {
+            let found = unknown(clear(&agent, &place));
+            assert!(found.contains("it may have changes, so it stays") && found.contains(why), "{script}: {found}");
+        }
+        assert_eq!(files(&tree), before, "{script}");
+        assert!(has_branch(&repo) && tree.join(".git").exists(), "{script}");
+        // It is the user's: git removes it.
+        repo.git(&["worktree", "remove", "--force", tree.to_str().unwrap()]);
+    }
+}
+
+/// The control of what is doubted: these lose nothing.
+#[test]
+fn what_others_keep_is_no_reason_to_stay() {
+    for script in [
+        // What git ignores is not kept, whatever is in it.
+        "mkdir -p target/x && git init -q target/x && mkdir target/y && chmod 000 target/y",
+        "git checkout -q --detach HEAD~1 && git checkout -q agent/s.1",
+        "git checkout -q -b other && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m work && git checkout -q agent/s.1",
+    ] {
+        let Some(repo) = Repo::new() else { return };
+        repo.write(".gitignore", "target\n");
+        repo.git(&["add", "."]);
+        repo.git(&["commit", "-qm", "second"]);
+        let (agent, place) = (repo.agent(), place(&repo));
+        let tree = made(&agent, &place).unwrap();
+        sh(&tree, script);
+        assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing, "{script}");
+        assert!(is_gone(&repo, &place), "{script}");
+    }
+}
+
+fn sh(directory: &Path, script: &str) {
+    let mut command = Command::new("sh");
+    command.args(["-ec", script]).current_dir(directory).env("GIT_CONFIG_GLOBAL", "/dev/null");
+    assert!(command.status().unwrap().success(), "{script}");
+}
+
+/// The tests below in a process of an ordinary user: to root every directory is open.
+#[test]
+fn an_ordinary_users_worktrees_are_kept_or_removed_as_a_whole() {
+    if !rustix::process::geteuid().is_root() {
+        return as_an_ordinary_user();
+    }
+    let program = std::env::temp_dir().join(format!("agent-git-tests-{}", std::process::id()));
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    std::os::unix::fs::chown(directory.path(), Some(USER), Some(USER)).unwrap();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", &USER.to_string(), "--regid", &USER.to_string(), "--clear-groups"]).arg(&program);
+    command.args(["--exact", "worktrees::inside_as_an_ordinary_user", "--ignored", "--nocapture"]);
+    let output = command.env("TMPDIR", directory.path()).current_dir("/").output();
+    fs::remove_file(&program).unwrap();
+    let Ok(output) = output else { return println!("SKIPPED: there is no `setpriv`") };
+    let text = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+#[ignore = "run by the test above, as an ordinary user"]
+fn inside_as_an_ordinary_user() {
+    as_an_ordinary_user();
+}
+
+fn as_an_ordinary_user() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write(".gitignore", "cache\n");
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-qm", "ignores"]);
+    let (agent, place) = (repo.agent(), place(&repo));
+    // Work that git does not see.
+    let tree = made(&agent, &place).unwrap();
+    sh(&tree, "mkdir d; echo work > d/f; chmod 000 d");
+    let found = unknown(clear(&agent, &place));
+    assert!(found.contains("so it stays") && found.contains("/d cannot be looked into"), "{found}");
+    sh(&tree, "chmod 700 d");
+    assert_eq!(fs::read_to_string(tree.join("d/f")).unwrap(), "work\n");
+    repo.git(&["worktree", "remove", "--force", tree.to_str().unwrap()]);
+    repo.git(&["branch", "-D", "agent/s.1"]);
+    fs::remove_dir_all(&place.folder).unwrap();
+    // What git ignores, where nothing may be changed.
+    let tree = made(&agent, &place).unwrap();
+    sh(
+        &tree,
+        "mkdir -p cache/a/b; echo x > cache/a/b/x; chmod 444 cache/a/b/x; chmod 555 cache/a/b cache/a cache; chmod 555 .",
+    );
+    assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing);
+    assert!(is_gone(&repo, &place));
+}
+
+/// What is ignored in it lies in a directory from which nothing can be removed: all of the worktree stays.
+#[test]
+fn a_worktree_that_cannot_be_removed_stays_whole() {
+    if !rustix::process::geteuid().is_root() {
+        return println!("SKIPPED: only root can make such a directory");
+    }
+    let Some(repo) = Repo::new() else { return };
+    repo.write(".gitignore", "cache\n");
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-qm", "ignores"]);
+    let (agent, place) = (repo.agent(), place(&repo));
+    let tree = made(&agent, &place).unwrap();
+    sh(&tree, "mkdir -p cache; echo x > cache/x");
+    if !Command::new("chattr")
+        .args(["+i", tree.join("cache").to_str().unwrap()])
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        return println!("SKIPPED: `chattr +i` does nothing here");
+    }
+    let before = files(&tree);
+    let left = clear(&agent, &place);
+    Command::new("chattr").args(["-i", tree.join("cache").to_str().unwrap()]).status().unwrap();
+    assert_eq!(files(&tree), before);
+    let found = unknown(left);
+    assert!(found.contains("nothing was changed in it, but it stays: cannot remove"), "{found}");
+    assert!(tree.join(".git").exists() && has_branch(&repo));
+    assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing, "asked again");
+    assert!(is_gone(&repo, &place));
+}
+
+/// Git makes the branch before the worktree.
+#[test]
+fn a_branch_without_a_worktree_is_taken_away_if_nothing_was_committed() {
+    let Some(repo) = Repo::new() else { return };
+    let (agent, place) = (repo.agent(), place(&repo));
+    let head = repo.git(&["rev-parse", "HEAD"]);
+    let killed = || {
+        fs::create_dir_all(&place.folder).unwrap();
+        fs::write(place.folder.join("state"), format!("making {head}")).unwrap();
+        repo.git(&["branch", "agent/s.1"]);
+        fs::write(repo.project.join(".git/refs/heads/agent/s.1.lock"), "").unwrap();
+    };
+    killed();
+    made(&agent, &place).unwrap();
+    assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing);
+    killed();
+    assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing);
+    assert!(is_gone(&repo, &place));
+    // Somebody has used it since.
+    killed();
+    fs::remove_file(repo.project.join(".git/refs/heads/agent/s.1.lock")).unwrap();
+    let commit = repo.git(&["commit-tree", "-m", "theirs", "-p", "HEAD", "HEAD^{tree}"]);
+    repo.git(&["update-ref", "refs/heads/agent/s.1", commit.trim()]);
+    assert_eq!(clear(&agent, &place), WorktreeLeft::Nothing);
+    assert_eq!(repo.git(&["rev-parse", "agent/s.1"]), commit, "it has a commit of its own");
+    let why = made(&agent, &place).unwrap_err();
+    assert!(why.contains("a branch `agent/s.1` is there already") && why.contains("git branch -m"), "{why}");
+    assert_eq!(repo.git(&["rev-parse", "agent/s.1"]), commit);
+}
+
+#[test]
+fn a_branch_with_the_name_of_the_folder_of_branches_is_named() {
+    let Some(repo) = Repo::new() else { return };
+    repo.git(&["branch", "agent"]);
+    let (agent, place) = (repo.agent(), place(&repo));
+    let why = made(&agent, &place).unwrap_err();
+    assert!(why.contains("the branch `agent` is in the way") && why.contains("git branch -m agent NAME"), "{why}");
+    assert!(!place.folder.exists());
+    repo.git(&["branch", "-m", "agent", "robots"]);
+    made(&agent, &place).unwrap();
+}
+
+/// Nobody.
+const USER: u32 = 65_534;

@@ -164,13 +164,13 @@ impl LoginStore {
     }
 
     pub(super) fn write(&self, place: &Path, server: &str, login: &Login) -> io::Result<()> {
-        let room = self.file()?;
+        let room = self.file(place, server)?;
         self.write_in(room, place, server, login)
     }
 
     /// Room on the disk for a login that is still to come. A refresh token can be used once: what is had for it must be kept.
-    pub(super) fn room(&self) -> io::Result<NamedTempFile> {
-        let mut room = self.file()?;
+    pub(super) fn room(&self, place: &Path, server: &str) -> io::Result<NamedTempFile> {
+        let mut room = self.file(place, server)?;
         room.write_all(&[0; ROOM_BYTES])?;
         room.as_file().sync_all()?;
         room.rewind()?;
@@ -198,23 +198,31 @@ impl LoginStore {
     }
 
     /// A file of nobody else's from the beginning.
-    fn file(&self) -> io::Result<NamedTempFile> {
+    fn file(&self, place: &Path, server: &str) -> io::Result<NamedTempFile> {
         make_private(&self.folder)?;
-        let file = NamedTempFile::new_in(&self.folder)?;
+        let file = tempfile::Builder::new().prefix(&Self::temporary(place, server)).tempfile_in(&self.folder)?;
         agent_exec::leftovers::note_path(file.path());
         Ok(file)
     }
 
-    /// Forgets the login of a server. Whether there was one.
+    /// Forgets the login of a server, and what a program that was killed while it kept one has left of it. Whether there was one.
     ///
     /// # Errors
-    /// When the file cannot be removed.
+    /// When a file cannot be removed.
     pub fn forget(&self, place: &Path, server: &str) -> io::Result<bool> {
-        match fs::remove_file(self.path(place, server, "json")) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
+        let mut had = remove(&self.path(place, server, "json"))?;
+        let prefix = Self::temporary(place, server);
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(had),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            if entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()) {
+                had |= remove(&entry.path())?;
+            }
         }
+        Ok(had)
     }
 
     /// Holds the login against other programs until the file is dropped: a refresh token can be used once.
@@ -230,11 +238,29 @@ impl LoginStore {
     }
 
     fn path(&self, place: &Path, server: &str, ending: &str) -> PathBuf {
+        self.folder.join(format!("{}.{ending}", Self::name(place, server)))
+    }
+
+    /// How the names of files begin that become the login.
+    fn temporary(place: &Path, server: &str) -> String {
+        format!(".{}-", Self::name(place, server))
+    }
+
+    fn name(place: &Path, server: &str) -> String {
         let mut hasher = Sha256::new();
         hasher.update(place.as_os_str().as_encoded_bytes());
         hasher.update([0]);
         hasher.update(server.as_bytes());
-        self.folder.join(format!("{}.{ending}", hex(&hasher.finalize(), 16)))
+        hex(&hasher.finalize(), 16)
+    }
+}
+
+/// Whether it was there.
+fn remove(file: &Path) -> io::Result<bool> {
+    match fs::remove_file(file) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -284,6 +310,27 @@ mod tests {
         Login::new(&endpoint("https://x/"), given)
     }
 
+    /// A kill between the last byte and the name leaves a whole login.
+    #[test]
+    fn what_a_killed_program_left_of_a_login_is_forgotten_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, place) = (LoginStore::new(folder.path().join("logins")), Path::new(""));
+        assert!(!store.forget(place, "x").unwrap());
+        let killed = |server: &str| {
+            store.write(place, server, &login(100)).unwrap();
+            let left = store.folder.join(format!("{}Ab3xyz", LoginStore::temporary(place, server)));
+            std::fs::rename(store.path(place, server, "json"), &left).unwrap();
+            left
+        };
+        let (left, other) = (killed("x"), killed("y"));
+        assert!(store.forget(place, "x").unwrap(), "there was one");
+        assert!(!left.exists() && other.exists());
+        killed("x");
+        store.write(place, "x", &login(100)).unwrap();
+        assert!(store.forget(place, "x").unwrap() && !store.forget(place, "x").unwrap());
+        assert_eq!(std::fs::read_dir(&store.folder).unwrap().count(), 1, "the other server's");
+    }
+
     #[test]
     fn a_login_is_kept_for_its_url_and_nobody_else() {
         let folder = tempfile::tempdir().unwrap();
@@ -308,7 +355,7 @@ mod tests {
     fn what_comes_goes_into_the_room_that_was_made_before() {
         let folder = tempfile::tempdir().unwrap();
         let (store, place) = (LoginStore::new(folder.path().join("logins")), Path::new(""));
-        let room = store.room().unwrap();
+        let room = store.room(place, "s").unwrap();
         let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&path.metadata().unwrap());
         let made = inode(room.path());
         assert!(room.path().metadata().unwrap().len() >= 16_384);
@@ -319,7 +366,7 @@ mod tests {
             "nothing of the room is left"
         );
         // Room that was not used leaves nothing.
-        drop(store.room().unwrap());
+        drop(store.room(place, "s").unwrap());
         assert_eq!(std::fs::read_dir(folder.path().join("logins")).unwrap().count(), 1);
     }
 

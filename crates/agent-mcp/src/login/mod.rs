@@ -201,7 +201,7 @@ impl Account {
             return Ok(Some(login.access_token()));
         }
         let own = self.clone();
-        let room = blocking(move || own.0.store.room()).await?;
+        let room = blocking(move || own.0.store.room(&own.0.place, &own.0.server)).await?;
         let room = room.map_err(|error| format!("the login cannot be renewed, since it could not be kept: {error}"))?;
         let Some(login) = oauth::refreshed(self, login).await? else { return Ok(None) };
         let token = login.access_token();
