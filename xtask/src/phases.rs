@@ -19,6 +19,8 @@ const WHERE: &[&str] = &[
 const REVIEWED: &[(&str, &str, &str)] = &[
     ("crates/agent-acp/src/client.rs", "Abilities.notices", "what the client can do"),
     ("crates/agent-acp/src/client.rs", "Abilities.compaction", "what the client can do"),
+    ("crates/agent-acp/src/client.rs", "Abilities.form", "what the client can do"),
+    ("crates/agent-acp/src/client.rs", "Abilities.visit", "what the client can do"),
     ("crates/agent-acp/src/host.rs", "Wanted.has_history", "what a request asks for"),
     ("crates/agent-acp/src/session.rs", "Desk.changes", "of a request: whether its answer says nothing"),
     ("crates/agent-acp/src/updates.rs", "Call.is_news", "whether the client lacks what a call has reported"),

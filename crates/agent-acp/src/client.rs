@@ -22,6 +22,9 @@ pub(crate) struct Abilities {
     pub(crate) notices: bool,
     /// It shows that a conversation is summarised.
     pub(crate) compaction: bool,
+    /// It asks the person for values, and to go to an address.
+    pub(crate) form: bool,
+    pub(crate) visit: bool,
 }
 
 type Answer = Result<Value, RpcError>;

@@ -8,8 +8,10 @@ use agent_core::ports::Approver;
 use agent_core::session::SessionConfig;
 use agent_runner::{Handle, Notices, Runner};
 use async_trait::async_trait;
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// Takes the lines for the client, whole and in order. It must not wait: who makes much waits elsewhere for room.
 pub trait Output: Send + Sync {
@@ -174,10 +176,50 @@ pub trait Live: Send {
     fn at_rest(&mut self, handle: &Handle);
 
     /// Waits for something that the person has to know which does not come from the session. Dropping the wait loses nothing.
-    async fn told(&mut self, handle: &Handle, rests: bool) -> String;
+    async fn told(&mut self, handle: &Handle, rests: bool) -> Told;
 
     /// The runner has ended: so does everything else that belongs to the session.
     async fn end(&mut self);
+}
+
+/// What does not come from the session.
+#[derive(Debug)]
+pub enum Told {
+    /// A line that the person has to know.
+    Said(String),
+    /// Somebody else asks the person.
+    Asked(Elicitation),
+}
+
+/// A question of somebody else to the person, such as a server of tools.
+#[derive(Debug)]
+pub struct Elicitation {
+    /// Who asks what: text of others is in it.
+    pub message: String,
+    /// What is wanted.
+    pub wants: Wants,
+    /// Where the answer goes. Whoever asks waits no longer where this is closed.
+    pub answer: oneshot::Sender<Elicited>,
+}
+
+/// What is wanted of the person.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wants {
+    /// Values that fit this JSON schema of an object.
+    Form(Value),
+    /// That the person goes to this address.
+    Visit(String),
+}
+
+/// What the person said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Elicited {
+    /// These values; none where an address was shown.
+    Accepted(Map<String, Value>),
+    /// No.
+    Declined,
+    /// Nothing: it was dismissed, or the client has no way to ask.
+    Cancelled,
 }
 
 /// What a call is about.

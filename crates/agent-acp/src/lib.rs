@@ -20,6 +20,7 @@ mod asking;
 mod choices;
 mod client;
 mod content;
+mod eliciting;
 mod host;
 mod lines;
 mod params;
@@ -31,7 +32,8 @@ mod wire;
 
 pub use content::Prompt;
 pub use host::{
-    About, Change, Command, Host, Insight, Kind, Listed, Live, McpReach, McpServer, Opened, Output, PlanEntry, Wanted,
+    About, Change, Command, Elicitation, Elicited, Host, Insight, Kind, Listed, Live, McpReach, McpServer, Opened,
+    Output, PlanEntry, Told, Wanted, Wants,
 };
 pub use lines::{Line, MAX_LINE_BYTES, WAITING_LINES, read_all as read_lines};
 pub use wire::RpcError;

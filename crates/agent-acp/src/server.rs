@@ -117,7 +117,14 @@ impl Server {
         }
         let session = params.pointer("/clientCapabilities/session");
         let has = |name: &str| session.and_then(|session| session.get(name)).is_some_and(Value::is_object);
-        let abilities = Abilities { notices: has("notices"), compaction: has("compaction") };
+        let asks =
+            |way: &str| params.pointer(&format!("/clientCapabilities/elicitation/{way}")).is_some_and(Value::is_object);
+        let abilities = Abilities {
+            notices: has("notices"),
+            compaction: has("compaction"),
+            form: asks("form"),
+            visit: asks("url"),
+        };
         if self.client.abilities.set(abilities).is_err() {
             return Err(RpcError::request("`initialize` came a second time"));
         }

@@ -5,7 +5,8 @@ use crate::asking::{Asking, Question};
 use crate::choices;
 use crate::client::Client;
 use crate::content::Prompt;
-use crate::host::{Insight, Live};
+use crate::eliciting::{can_be_asked, elicit};
+use crate::host::{Elicitation, Elicited, Insight, Live, Told};
 use crate::text::inline;
 use crate::updates::Telling;
 use crate::wire::RpcError;
@@ -79,6 +80,8 @@ struct Desk {
     ends: Vec<Option<Value>>,
     asked_by_hook: BTreeSet<CallId>,
     remarks: mpsc::UnboundedSender<String>,
+    /// How many questions of others were put.
+    elicitations: u64,
 }
 
 impl Session {
@@ -95,6 +98,7 @@ impl Session {
             ends: Vec::new(),
             asked_by_hook: BTreeSet::new(),
             remarks,
+            elicitations: 0,
         };
         self.take(&mut desk, early);
         let mut batch = Vec::new();
@@ -121,7 +125,10 @@ impl Session {
                     self.ask(&desk, *question);
                 }
                 Some(remark) = remarked.recv() => self.telling.remark("info", &remark),
-                told = self.live.told(&self.handle, rests) => self.telling.remark("info", &told),
+                told = self.live.told(&self.handle, rests) => match told {
+                    Told::Said(told) => self.telling.remark("info", &told),
+                    Told::Asked(asked) => self.elicit(&mut desk, asked),
+                },
             }
         }
         self.end(desk).await
@@ -294,6 +301,18 @@ impl Session {
             self.telling.flush();
             self.client.answer(&id, Err(RpcError::request(why)));
         }
+    }
+
+    /// Somebody else asks the person, by the client if it can.
+    fn elicit(&mut self, desk: &mut Desk, asked: Elicitation) {
+        if !can_be_asked(&self.client, &asked.wants) {
+            let told = format!("{}: dismissed, this editor has no way to ask that", asked.message);
+            self.telling.remark("warning", &told);
+            // Whoever asked may have gone.
+            return drop(asked.answer.send(Elicited::Cancelled));
+        }
+        desk.elicitations += 1;
+        tokio::spawn(elicit(self.client.clone(), self.id.clone(), desk.elicitations, asked));
     }
 
     fn ask(&mut self, desk: &Desk, (question, answer): Question) {

@@ -8,8 +8,8 @@ use agent_core::conversation::{Arguments, CallId, ToolCall};
 use agent_core::ports::Tool;
 use agent_core::tool::ToolStatus;
 use agent_mcp::{
-    Account, Change, Exposure, Identity, Launched, Launcher, LoginError, LoginStore, Outside, Reach, Redirect,
-    ResultKeeper, ServerConfig, Servers, Source, TrustStore, parse,
+    Account, Change, Exposure, Field, FieldKind, Identity, Launched, Launcher, LoginError, LoginStore, Outside,
+    Question, Reach, Redirect, Reply, ResultKeeper, ServerConfig, Servers, Source, TrustStore, Wants, parse,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -121,15 +121,46 @@ async fn once(server: &ServerConfig, plain: &Arc<Plain>, folder: &Path) -> Resul
             }
             Change::Offers(_) => {}
             Change::Said(said) => eprintln!("{said}"),
+            Change::Asked(question) => agree(question),
         }
     }
+    let agreeing = tokio::spawn(async move {
+        while let Some(change) = changes.recv().await {
+            if let Change::Asked(question) = change {
+                agree(question);
+            }
+        }
+    });
     let (_, status) = servers.statuses().into_iter().next().ok_or("there is no server")?;
     let outcome = match status.is_ready() {
         true => call_all(&tools, || plain.log_in(server)).await,
         false => Err(format!("{}: {:?}", status.word(), status.found)),
     };
     servers.stop().await;
+    agreeing.abort();
     outcome
+}
+
+/// Agrees as a person does who sets what has to be set, and leaves the rest as it is.
+fn agree(question: Question) {
+    let needed = match &question.wants {
+        Wants::Form(fields) => fields.as_slice(),
+        Wants::Visit(_) => &[],
+    };
+    let needed = needed.iter().filter(|field| field.is_needed && field.default.is_none());
+    let value = |field: &Field| match &field.kind {
+        FieldKind::Text { .. } => json!("text"),
+        FieldKind::Number { .. } => json!(2),
+        FieldKind::YesNo => json!(true),
+        FieldKind::One(choices) => json!(choices[0].value),
+        FieldKind::Several { choices, .. } => json!([choices[0].value]),
+    };
+    let values = needed.map(|field| (field.name.clone(), value(field))).collect();
+    eprintln!("asked: {question:?}");
+    match question.checked(values) {
+        Ok(values) => question.answer(Reply::Accept(values)),
+        Err(why) => eprintln!("dismissed: {why}"),
+    }
 }
 
 fn context() -> Value {

@@ -13,10 +13,12 @@
 //!    What differs is withheld until a person has reviewed it.
 //! 3. No word of a server allows anything: not its annotations, not its results. A call is always one that may change something.
 //! 4. A server gets the environment that its configuration names, and nothing else. It ends with the agent, with all that it started.
-//! 5. Everything that a server says is bounded: lines, lists, texts, how long a call takes, how often it restarts.
+//! 5. Everything that a server says is bounded: lines, lists, texts, how long a call takes, how often it restarts, how often it asks.
+//! 6. What it asks of a person is put to the host as a [`Question`], and ends with its call.
 //!
 //! Absent: proxies and certificates (the host makes the HTTP client), where the configuration stands, whom a person trusts, terminals.
 
+mod ask;
 mod client;
 mod config;
 mod content;
@@ -30,6 +32,7 @@ mod text;
 mod tool;
 mod trust;
 
+pub use ask::{Choice, Field, FieldKind, Question, Reply, TextFormat, Wants};
 pub use client::status::Status;
 pub use client::wanted::{Offer, Offers};
 pub use config::{ConfigError, Exposure, Policy, ServerConfig, Source, Times, WorkspaceAccess, parse};

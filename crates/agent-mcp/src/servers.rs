@@ -1,5 +1,6 @@
 //! All servers of a session, and a server that is only tried.
 
+use crate::ask::Question;
 use crate::client::connection::{CallRequest, Connection, Ended};
 use crate::client::driver::{self, Needs};
 use crate::client::offer::recorded;
@@ -7,6 +8,7 @@ use crate::client::process::Log;
 use crate::client::run;
 use crate::client::status::Status;
 use crate::client::wanted::{Offers, Wanted};
+use crate::client::wire::Ear;
 use crate::content::ResultKeeper;
 use crate::shelf::Shelf;
 use crate::trust::{Identity, Record, TrustStore};
@@ -73,6 +75,8 @@ pub enum Change {
     Found(Vec<Arc<dyn Tool>>, oneshot::Sender<()>),
     /// What a server offers to a person, besides its tools.
     Offers(Offers),
+    /// A server asks a person something. A host that has nobody to ask drops it.
+    Asked(Question),
     /// A line about a server, for people; it may have words of the server in it.
     Said(String),
 }
@@ -84,6 +88,7 @@ impl std::fmt::Debug for Change {
                 f.debug_list().entries(tools.iter().map(|tool| tool.spec().name.clone())).finish()
             }
             Self::Offers(offers) => offers.fmt(f),
+            Self::Asked(question) => question.fmt(f),
             Self::Said(text) => f.write_str(text),
         }
     }
@@ -302,9 +307,10 @@ impl Servers {
         let (looked, of) = (launcher.clone(), config.clone());
         let identity = tokio::task::spawn_blocking(move || looked.identity(&of, None)).await;
         let identity = identity.map_err(|error| error.to_string())??;
-        let (said, _heard) = mpsc::channel(1);
+        // Nobody is there whom it could ask.
+        let ear = Ear { said: mpsc::channel(1).0, secrets: store.secrets().clone() };
         let log = Log::default();
-        let (mut life, connecting) = run::begin(config, launcher, &log, said).await?;
+        let (mut life, connecting) = run::begin(config, launcher, &log, ear).await?;
         let limit = Duration::from_millis(config.times.start_ms.saturating_mul(5).max(PATIENCE_TO_TRY_MS));
         let ready = tokio::select! {
             biased;

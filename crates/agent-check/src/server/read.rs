@@ -3,7 +3,7 @@
 use crate::notation::{Unreadable, parsed};
 use agent_core::server::{Asked, Event, Gate, Limits, Server};
 
-/// `restarts=1 lists=2 steady=600000`: everything else is as by default.
+/// `restarts=1 lists=2 inputs=10 steady=600000`: everything else is as by default.
 ///
 /// # Errors
 /// Names the word that is none of these, or not a number.
@@ -13,15 +13,16 @@ pub fn config(line: &str) -> Result<Limits, Unreadable> {
         match word.split_once('=') {
             Some(("restarts", value)) => limits.max_restarts = parsed(value, "a number of restarts")?,
             Some(("lists", value)) => limits.max_lists = parsed(value, "a number of lists")?,
+            Some(("inputs", value)) => limits.max_inputs = parsed(value, "a number of inputs")?,
             Some(("steady", value)) => limits.steady_ms = parsed(value, "milliseconds")?,
-            _ => return Err(Unreadable::new(word, "`restarts=N`, `lists=N` or `steady=N`")),
+            _ => return Err(Unreadable::new(word, "`restarts=N`, `lists=N`, `inputs=N` or `steady=N`")),
         }
     }
     Ok(limits)
 }
 
 /// A line as an event: of the server's present run, or of the one that is named (`came @2`); of its oldest open call, or of the one that
-/// is named (`answered #2`).
+/// is named (`answered #2`); of the oldest thing that is asked for, or of the one that is named (`replied #2`).
 ///
 /// # Errors
 /// When nothing is called so.
@@ -34,6 +35,7 @@ pub fn event(line: &str, server: &Server) -> Result<Event, Unreadable> {
     let next = server.last_ticket() + 1;
     let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
     let of = ticket.unwrap_or(oldest);
+    let input = ticket.or_else(|| server.inputs().next().map(|(input, _)| input)).unwrap_or(0);
     Ok(match verb {
         "consider" => Event::Considered { gate: gate(rest)? },
         "came" => Event::Came { run },
@@ -46,6 +48,9 @@ pub fn event(line: &str, server: &Server) -> Result<Event, Unreadable> {
         "progress" => Event::CallProgressed { ticket: of },
         "timed-out" => Event::CallTimedOut { ticket: of },
         "cancel" => Event::CallCancelled { ticket: of },
+        "asks" => Event::InputAsked { run, input: server.last_input() + 1, ticket },
+        "replied" => Event::InputAnswered { input },
+        "asks-no-more" => Event::InputWithdrawn { input },
         "changed" => Event::ListChanged { run },
         "listed" => Event::Listed { run },
         "not-listed" => Event::ListFailed { run, found: rest.into() },

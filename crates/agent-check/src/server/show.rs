@@ -23,6 +23,13 @@ pub fn action(action: &Action) -> String {
             let each = calls.iter().map(|(ticket, by)| format!("call {ticket}: {}", end(by)));
             format!("answer {}", each.collect::<Vec<_>>().join("; "))
         }
+        Action::AskPerson { input, ticket } => format!("ask a person, input {input} of call {ticket}"),
+        Action::SendInput { input, ticket } => format!("send input {input} of call {ticket}"),
+        Action::RefuseInput { input } => format!("refuse input {input}"),
+        Action::WithdrawInputs { inputs } => {
+            let each = inputs.iter().map(|input| format!("input {input}"));
+            format!("take back {}", each.collect::<Vec<_>>().join(", "))
+        }
         Action::ListTools { run } => format!("ask run {run} for the tools"),
         Action::EndServer { run } => format!("end run {run}"),
     }
@@ -48,6 +55,11 @@ pub fn standing(server: &Server) -> String {
         .collect();
     if !open.is_empty() {
         out.push_str(&format!(", {}", open.join(", ")));
+    }
+    let asked: Vec<String> =
+        server.inputs().map(|(input, ticket)| format!("input {input} of call {ticket} asked")).collect();
+    if !asked.is_empty() {
+        out.push_str(&format!(", {}", asked.join(", ")));
     }
     if let Some(found) = server.found() {
         out.push_str(&format!(" ({found})"));

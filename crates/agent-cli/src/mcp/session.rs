@@ -7,10 +7,11 @@ use crate::mcp::launch::InSandbox;
 use crate::mcp::results::InWorkspace;
 use crate::mcp::store;
 use crate::model::secrets;
+use crate::screen::form::told as told_of;
 use crate::screen::terminal::inline;
 use agent_core::llm::{LlmError, LlmRequest};
 use agent_core::ports::{LlmProvider, LlmStream, PictureKeeper, Tool};
-use agent_mcp::{Change, Launcher, Offers, Outside, Servers};
+use agent_mcp::{Change, Launcher, Offers, Outside, Reply, Servers};
 use agent_runner::Handle;
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -55,6 +56,11 @@ impl Mcp {
             Change::Offers(offers) => {
                 self.offers.insert(offers.server.clone(), offers);
                 return None;
+            }
+            Change::Asked(question) => {
+                let told = inline(&format!("{}: declined, nobody is there to answer", told_of(&question)));
+                question.answer(Reply::Decline);
+                return Some(told);
             }
             Change::Tools(tools) => self.waiting.extend(tools),
             Change::Found(tools, offered) => {

@@ -9,6 +9,7 @@ pub(crate) mod confirm;
 pub(crate) mod counted;
 pub(crate) mod edit;
 pub(crate) mod folded;
+pub(crate) mod form;
 pub(crate) mod hint;
 pub(crate) mod job_control;
 pub(crate) mod keys;

@@ -13,7 +13,7 @@ use agent_core::permission::{Basis, PermissionMode};
 use agent_runner::Notice;
 use agents::AgentBegun;
 pub(crate) use agents::AgentReport;
-pub(crate) use asked::{ChangeReport, QuestionReport};
+pub(crate) use asked::{ChangeReport, QuestionReport, ServerQuestionReport};
 use reports::PictureReport;
 pub(crate) use reports::SandboxReport;
 pub(crate) use result::{DenialReport, RunResult, UsageReport, used};
@@ -136,6 +136,9 @@ pub(crate) enum Line {
     },
     /// With `--input-format stream-json`: it is asked whether a call may run. The call waits for the `answer`.
     Question(QuestionReport),
+    /// With `--input-format stream-json`: a server of tools asks the person something in the middle of a call. The call waits for the
+    /// `server_answer`.
+    ServerQuestion(ServerQuestionReport),
     /// With `--input-format stream-json`: a question needs no answer any more.
     QuestionWithdrawn {
         /// The question's id.

@@ -37,6 +37,7 @@ mod leftovers;
 mod limits_of_the_system;
 mod lint;
 mod mcp;
+mod mcp_asks;
 mod mcp_login;
 mod mcp_of_others;
 mod mcp_rules;

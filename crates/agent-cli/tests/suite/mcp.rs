@@ -39,7 +39,7 @@ impl Place {
         self.0.ended(&["mcp", "list"]).assert_code(0);
     }
 
-    fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let text = fs::read_to_string(self.0.path("notes/calls")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }

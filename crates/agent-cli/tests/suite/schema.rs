@@ -1,5 +1,6 @@
 //! Real output against the published schema.
 
+use crate::mcp::{ALLOWED, Place};
 use crate::support::{Model, Program, Running, Scratch, Wire};
 use agent_core::llm::StopReason;
 use agent_testkit::Reply;
@@ -62,7 +63,7 @@ fn every_kind_of_line_is_as_published() {
         check(&lines);
         seen.extend(lines.iter().map(|line| line["type"].as_str().unwrap().to_owned()));
     }
-    for lines in [with_a_summary(), with_an_agent(), in_a_conversation()] {
+    for lines in [with_a_summary(), with_an_agent(), in_a_conversation(), with_a_server_that_asks()] {
         check(&lines);
         seen.extend(lines.iter().map(|line| line["type"].as_str().unwrap().to_owned()));
     }
@@ -95,6 +96,25 @@ fn in_a_conversation() -> Vec<Value> {
     program.say("typed ahead");
     program.send(json!({ "type": "cancel" }));
     until(&mut program, "result");
+    lines
+}
+
+/// A server that wants values, and one that wants a visit.
+fn with_a_server_that_asks() -> Vec<Value> {
+    let place = Place::new();
+    place.configure("", &json!({}));
+    place.0.ended(&["mcp", "list"]).assert_code(0);
+    let asks = |what: &str| Step::call("mcp__s__ask", json!({ "text": what }));
+    let model = Model::script([asks("form"), asks("visit"), Step::text("Done.")]);
+    let mut program = Program::start(&place.0, &model, ALLOWED);
+    program.say("go");
+    let mut lines = Vec::new();
+    for _ in 0..2 {
+        let (question, before) = program.until("server_question");
+        program.send(json!({ "type": "server_answer", "question": question["id"], "action": "decline" }));
+        lines.extend(before.into_iter().chain([question]));
+    }
+    program.result();
     lines
 }
 

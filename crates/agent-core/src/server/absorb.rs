@@ -22,7 +22,20 @@ impl Server {
             }
             Event::TimerFired { .. } => {}
             Event::CallAsked { call } => self.ask(call),
-            Event::CallAnswered { ticket } | Event::CallProgressed { ticket } => self.present = ticket,
+            Event::CallAnswered { ticket } => {
+                self.present = ticket;
+                self.take_back(|_, of| of == ticket);
+            }
+            Event::CallProgressed { ticket } => self.present = ticket,
+            Event::InputAsked { input, ticket, .. } => self.input_asked(trigger, input, ticket),
+            Event::InputAnswered { input } => {
+                self.present_input = input;
+                self.present = self.inputs.remove(&input).unwrap_or_default();
+            }
+            Event::InputWithdrawn { input } => {
+                self.present = self.inputs.get(&input).copied().unwrap_or_default();
+                self.take_back(|other, _| other == input);
+            }
             Event::CallTimedOut { ticket } => self.give_up(ticket, true),
             Event::CallCancelled { ticket } => self.give_up(ticket, false),
             Event::ListChanged { .. } if trigger == Trigger::ListChanged => self.list(),
@@ -34,11 +47,33 @@ impl Server {
                 self.found = Some(found);
             }
             Event::RestartRequested => self.restarts = 0,
-            Event::StopRequested => self.found = Some("it was stopped".to_string()),
+            Event::StopRequested => {
+                self.take_back(|_, _| true);
+                self.found = Some("it was stopped".to_string());
+            }
         }
     }
 
+    /// Something is asked for, of a person or of nobody.
+    fn input_asked(&mut self, trigger: Trigger, input: u64, ticket: Option<u64>) {
+        (self.last_input, self.present_input) = (input, input);
+        let Some(ticket) = self.asking_ticket(ticket).filter(|_| trigger == Trigger::InputAsked) else { return };
+        self.present = ticket;
+        self.inputs.insert(input, ticket);
+        if let Some(call) = self.calls.get_mut(&ticket) {
+            call.inputs = call.inputs.saturating_add(1);
+        }
+    }
+
+    /// What was asked for needs no answer any more, where that holds for it and its call.
+    fn take_back(&mut self, is_over: impl Fn(u64, u64) -> bool) {
+        let over = self.inputs.iter().filter(|(input, ticket)| is_over(**input, **ticket));
+        self.taken_back = over.map(|(input, _)| *input).collect();
+        self.inputs.retain(|input, ticket| !is_over(*input, *ticket));
+    }
+
     fn end(&mut self, trigger: Trigger, found: String) {
+        self.take_back(|_, _| true);
         // How one that is being ended ends is no news.
         if !matches!(self.state, State::Failed | State::Stopping) {
             self.found = Some(found);
@@ -57,11 +92,13 @@ impl Server {
             return;
         }
         let is_sent = self.state == State::Ready;
-        self.calls.insert(call.ticket, Call { asked: call, asked_ms: self.now_ms, is_sent, was_repeated: false });
+        let open = Call { asked: call, asked_ms: self.now_ms, is_sent, was_repeated: false, inputs: 0 };
+        self.calls.insert(call.ticket, open);
     }
 
     fn give_up(&mut self, ticket: u64, is_time: bool) {
         let Some(call) = self.calls.remove(&ticket) else { return };
+        self.take_back(|_, of| of == ticket);
         self.present = ticket;
         let after_ms = self.now_ms.saturating_sub(call.asked_ms);
         self.withdrawn = call.is_sent;
@@ -101,6 +138,10 @@ impl Server {
             | Trigger::CallProgressed
             | Trigger::CallTimedOut
             | Trigger::CallCancelled
+            | Trigger::InputAsked
+            | Trigger::InputUnwelcome
+            | Trigger::InputAnswered
+            | Trigger::InputWithdrawn
             | Trigger::ListChanged
             | Trigger::ListChangedAgain
             | Trigger::Listed

@@ -75,6 +75,30 @@ pub enum Action {
         /// The calls, oldest first.
         calls: Vec<(u64, CallEnd)>,
     },
+    /// Put to a person what the server asks for. Answer, whenever there is one: `InputAnswered`.
+    AskPerson {
+        /// What is asked for.
+        input: u64,
+        /// The call for which it is.
+        ticket: u64,
+    },
+    /// Send what was answered. Answer: as to `SendCall`.
+    SendInput {
+        /// What was asked for.
+        input: u64,
+        /// The call for which it is.
+        ticket: u64,
+    },
+    /// Refuse what the server asks for, without a question to a person.
+    RefuseInput {
+        /// What is asked for.
+        input: u64,
+    },
+    /// Take back what has no answer yet and needs none any more: from the person, and from the server if it waits.
+    WithdrawInputs {
+        /// What was asked for, oldest first.
+        inputs: Vec<u64>,
+    },
     /// Ask for the tools anew. Answers: `Listed` or `ListFailed`.
     ListTools {
         /// The run.

@@ -2,12 +2,13 @@
 
 use super::step::MAX_OPEN;
 use super::table::{State, Trigger};
-use super::{Event, Objection, Reason, Server};
+use super::{Call, Event, Objection, Reason, Server};
 
 impl Server {
     pub(super) fn trigger(&self, at_ms: u64, event: &Event) -> Result<Trigger, Reason> {
         let is_stale = event.run().is_some_and(|run| run != self.run)
-            || event.ticket().is_some_and(|ticket| !self.calls.contains_key(&ticket));
+            || event.ticket().is_some_and(|ticket| !self.calls.contains_key(&ticket))
+            || event.input().is_some_and(|input| !self.inputs.contains_key(&input));
         if is_stale {
             return Err(Reason::StaleTicket);
         }
@@ -26,6 +27,14 @@ impl Server {
             Event::CallProgressed { .. } => Ok(Trigger::CallProgressed),
             Event::CallTimedOut { .. } => Ok(Trigger::CallTimedOut),
             Event::CallCancelled { .. } => Ok(Trigger::CallCancelled),
+            Event::InputAsked { input, .. } if *input <= self.last_input => Err(Objection::OutOfOrder.into()),
+            // Asked of nobody where no call is with the server, or when it asks in a loop.
+            Event::InputAsked { ticket, .. } => Ok(match self.asking(*ticket) {
+                Some(call) if call.inputs < self.limits.max_inputs => Trigger::InputAsked,
+                Some(_) | None => Trigger::InputUnwelcome,
+            }),
+            Event::InputAnswered { .. } => Ok(Trigger::InputAnswered),
+            Event::InputWithdrawn { .. } => Ok(Trigger::InputWithdrawn),
             Event::ListChanged { .. } if self.is_listing || self.lists_left(at_ms) == 0 => {
                 Ok(Trigger::ListChangedAgain)
             }
@@ -40,6 +49,16 @@ impl Server {
             Event::RestartRequested => Ok(Trigger::RestartRequested),
             Event::StopRequested => Ok(Trigger::StopRequested),
         }
+    }
+
+    /// The call for which something is asked: where the protocol does not say which, the one that was asked last of those with the server.
+    fn asking(&self, ticket: Option<u64>) -> Option<&Call> {
+        self.calls.get(&self.asking_ticket(ticket)?).filter(|call| call.is_sent)
+    }
+
+    pub(super) fn asking_ticket(&self, ticket: Option<u64>) -> Option<u64> {
+        let last = || self.calls.iter().rev().find(|(_, call)| call.is_sent).map(|(ticket, _)| *ticket);
+        ticket.or_else(last)
     }
 
     /// Whether another run follows by itself: not of a server that never came, nor of one that is ending as it should.
@@ -77,6 +96,10 @@ impl Server {
             | Trigger::CallProgressed
             | Trigger::CallTimedOut
             | Trigger::CallCancelled
+            | Trigger::InputAsked
+            | Trigger::InputUnwelcome
+            | Trigger::InputAnswered
+            | Trigger::InputWithdrawn
             | Trigger::ListChanged
             | Trigger::ListChangedAgain
             | Trigger::Listed

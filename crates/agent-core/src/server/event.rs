@@ -60,6 +60,25 @@ pub enum Event {
         /// The call.
         ticket: u64,
     },
+    /// The server asks for something in the middle of a call.
+    InputAsked {
+        /// The run.
+        run: u32,
+        /// The number of what it asks for, higher than every one before it.
+        input: u64,
+        /// The call, where the protocol says which one it is.
+        ticket: Option<u64>,
+    },
+    /// What it asked for was answered, by a person or in the place of one.
+    InputAnswered {
+        /// What was asked for.
+        input: u64,
+    },
+    /// The server does not ask for it any more.
+    InputWithdrawn {
+        /// What was asked for.
+        input: u64,
+    },
     /// The server says that its tools changed.
     ListChanged {
         /// The run.
@@ -98,6 +117,9 @@ impl Event {
             Self::CallProgressed { .. } => "CallProgressed",
             Self::CallTimedOut { .. } => "CallTimedOut",
             Self::CallCancelled { .. } => "CallCancelled",
+            Self::InputAsked { .. } => "InputAsked",
+            Self::InputAnswered { .. } => "InputAnswered",
+            Self::InputWithdrawn { .. } => "InputWithdrawn",
             Self::ListChanged { .. } => "ListChanged",
             Self::Listed { .. } => "Listed",
             Self::ListFailed { .. } => "ListFailed",
@@ -113,6 +135,7 @@ impl Event {
             Self::Came { run }
             | Self::StartFailed { run, .. }
             | Self::Ended { run, .. }
+            | Self::InputAsked { run, .. }
             | Self::ListChanged { run }
             | Self::Listed { run }
             | Self::ListFailed { run, .. } => Some(*run),
@@ -123,6 +146,8 @@ impl Event {
             | Self::CallProgressed { .. }
             | Self::CallTimedOut { .. }
             | Self::CallCancelled { .. }
+            | Self::InputAnswered { .. }
+            | Self::InputWithdrawn { .. }
             | Self::RestartRequested
             | Self::StopRequested => None,
         }
@@ -136,12 +161,41 @@ impl Event {
             | Self::CallProgressed { ticket }
             | Self::CallTimedOut { ticket }
             | Self::CallCancelled { ticket } => Some(*ticket),
+            Self::InputAsked { ticket, .. } => *ticket,
             Self::Considered { .. }
             | Self::Came { .. }
             | Self::StartFailed { .. }
             | Self::Ended { .. }
             | Self::TimerFired { .. }
             | Self::CallAsked { .. }
+            | Self::InputAnswered { .. }
+            | Self::InputWithdrawn { .. }
+            | Self::ListChanged { .. }
+            | Self::Listed { .. }
+            | Self::ListFailed { .. }
+            | Self::RestartRequested
+            | Self::StopRequested => None,
+        }
+    }
+}
+
+impl Event {
+    /// What was asked for that the event is of, for those that are of something that was asked for before.
+    #[must_use]
+    pub const fn input(&self) -> Option<u64> {
+        match self {
+            Self::InputAnswered { input } | Self::InputWithdrawn { input } => Some(*input),
+            Self::InputAsked { .. }
+            | Self::Considered { .. }
+            | Self::Came { .. }
+            | Self::StartFailed { .. }
+            | Self::Ended { .. }
+            | Self::TimerFired { .. }
+            | Self::CallAsked { .. }
+            | Self::CallAnswered { .. }
+            | Self::CallProgressed { .. }
+            | Self::CallTimedOut { .. }
+            | Self::CallCancelled { .. }
             | Self::ListChanged { .. }
             | Self::Listed { .. }
             | Self::ListFailed { .. }

@@ -64,6 +64,14 @@ labels! {
         CallTimedOut,
         /// A call is no longer wanted.
         CallCancelled,
+        /// The server asks for something in the middle of a call.
+        InputAsked,
+        /// The same, with no call that it could be for, or too often.
+        InputUnwelcome,
+        /// What it asked for was answered.
+        InputAnswered,
+        /// The server does not ask for it any more.
+        InputWithdrawn,
         /// The server says that its tools changed.
         ListChanged,
         /// The same, while they are being asked for, or too often.
@@ -112,6 +120,14 @@ labels! {
         AnswerOpen,
         /// Answer the calls that were with the server when it ended, but for those that may be repeated.
         AnswerLost,
+        /// Put to a person what the server asks for.
+        AskPerson,
+        /// Send what was answered.
+        SendInput,
+        /// Refuse what the server asks for, without a question to a person.
+        RefuseInput,
+        /// Take back from the person, and from the server, what has no answer yet and needs none any more.
+        WithdrawInputs,
         /// Ask for the tools anew.
         ListTools,
         /// End the server's processes.

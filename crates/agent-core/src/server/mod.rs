@@ -29,7 +29,9 @@
 //! 2. Every call has one answer: the server's, or one in its place that says whether the call was sent.
 //! 3. A call is sent once. One that only reads and may be repeated is sent once more when the server ended in the middle of it.
 //! 4. Restarts are bounded, and so is how often a server is asked for its tools because it says that they changed.
-//! 5. What comes from another run than the present one, or for a call that has its answer, is refused.
+//! 5. What a server asks of a person is of a call that is with it, and ends with that call; in the middle of one call it asks a bounded
+//!    number of times. While a person is asked, only the whole time of the call counts.
+//! 6. What comes from another run than the present one, or for a call or a question that has its answer, is refused.
 //!
 //! Absent on purpose: the protocol, processes, what the tools are, who may call them.
 
@@ -50,6 +52,7 @@ pub use table::{ActionKind, ProvedTable, ServerTable, State, Trigger};
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use statetable::{Machine, Proved};
 
@@ -71,6 +74,8 @@ pub struct Limits {
     pub max_lists: u32,
     /// The stretch of time for that, in milliseconds.
     pub lists_ms: u64,
+    /// How often a server may ask for something in the middle of one call.
+    pub max_inputs: u32,
 }
 
 impl Default for Limits {
@@ -83,6 +88,7 @@ impl Default for Limits {
             steady_ms: 600_000,
             max_lists: 5,
             lists_ms: 60_000,
+            max_inputs: 10,
         }
     }
 }
@@ -108,6 +114,13 @@ pub struct Server {
     /// The calls without an answer.
     calls: BTreeMap<u64, Call>,
     last_ticket: u64,
+    /// What servers ask for that has no answer yet, each with its call.
+    inputs: BTreeMap<u64, u64>,
+    last_input: u64,
+    /// What the event asks for, or answers.
+    present_input: u64,
+    /// What was asked for and needs no answer any more.
+    taken_back: Vec<u64>,
     /// The call that the event is of.
     present: u64,
     /// Whether that call was sent, when it is given up.
@@ -129,6 +142,8 @@ struct Call {
     asked_ms: u64,
     is_sent: bool,
     was_repeated: bool,
+    /// How often something was asked for in the middle of it.
+    inputs: u32,
 }
 
 impl Server {
@@ -160,6 +175,10 @@ impl Server {
             found: None,
             calls: BTreeMap::new(),
             last_ticket: 0,
+            inputs: BTreeMap::new(),
+            last_input: 0,
+            present_input: 0,
+            taken_back: Vec::new(),
             present: 0,
             withdrawn: false,
             answer: None,
@@ -218,6 +237,17 @@ impl Server {
     /// The calls without an answer: their tickets, and whether each was sent.
     pub fn open(&self) -> impl Iterator<Item = (u64, bool)> + '_ {
         self.calls.iter().map(|(ticket, call)| (*ticket, call.is_sent))
+    }
+
+    /// What the server asks for that has no answer yet, each with its call.
+    pub fn inputs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.inputs.iter().map(|(input, ticket)| (*input, *ticket))
+    }
+
+    /// The highest number of something that was asked for so far.
+    #[must_use]
+    pub const fn last_input(&self) -> u64 {
+        self.last_input
     }
 
     /// Whether nothing has to be waited for at the beginning of a turn: it takes calls, or will not for now.

@@ -22,7 +22,7 @@ impl Server {
             ActionKind::SendHeld => Action::SendHeld { calls: self.send_held() },
             ActionKind::SendCall => Action::SendCall { ticket },
             ActionKind::ArmCall => {
-                let delay_ms = self.left_to(self.calls.get(&ticket)?);
+                let delay_ms = self.left_to(self.calls.get(&ticket)?, self.is_asked(ticket));
                 Action::ArmCall { ticket, delay_ms }
             }
             ActionKind::DeliverAnswer => {
@@ -45,6 +45,13 @@ impl Server {
             ActionKind::AnswerLost => {
                 let calls = self.lose();
                 return (!calls.is_empty()).then_some(Action::AnswerLost { calls });
+            }
+            ActionKind::AskPerson => Action::AskPerson { input: self.present_input, ticket },
+            ActionKind::SendInput => Action::SendInput { input: self.present_input, ticket },
+            ActionKind::RefuseInput => Action::RefuseInput { input: self.present_input },
+            ActionKind::WithdrawInputs => {
+                let inputs = core::mem::take(&mut self.taken_back);
+                return (!inputs.is_empty()).then_some(Action::WithdrawInputs { inputs });
             }
             ActionKind::ListTools => Action::ListTools { run },
             ActionKind::EndServer => Action::EndServer { run },
@@ -70,10 +77,17 @@ impl Server {
         }
     }
 
-    /// What is left to a call: less than it may take without progress when its whole time ends before that.
-    fn left_to(&self, call: &Call) -> u64 {
+    /// What is left to a call: less than it may take without progress when its whole time ends before that, and all of that while a person
+    /// is asked, for whom the server waits.
+    fn left_to(&self, call: &Call, is_asked: bool) -> u64 {
         let end_ms = call.asked_ms.saturating_add(call.asked.max_ms);
-        call.asked.idle_ms.min(end_ms.saturating_sub(self.now_ms))
+        let left_ms = end_ms.saturating_sub(self.now_ms);
+        if is_asked { left_ms } else { call.asked.idle_ms.min(left_ms) }
+    }
+
+    /// Whether a person is asked something for the call.
+    fn is_asked(&self, ticket: u64) -> bool {
+        self.inputs.values().any(|of| *of == ticket)
     }
 
     fn send_held(&mut self) -> Vec<(u64, u64)> {
@@ -83,7 +97,7 @@ impl Server {
             if let Some(call) = self.calls.get_mut(&ticket) {
                 call.is_sent = true;
                 let call = *call;
-                sent.push((ticket, self.left_to(&call)));
+                sent.push((ticket, self.left_to(&call, false)));
             }
         }
         sent

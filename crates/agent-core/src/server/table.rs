@@ -65,18 +65,22 @@ const ROWS: &[crate::table::Row<State, Trigger, ActionKind>] = rows! { State, Tr
     Late + StopRequested   => Stopping   [AnswerOpen, EndServer];
 
     Ready + CallAsked        => Ready      [SendCall, ArmCall];
-    Ready + CallAnswered     => Ready      [DeliverAnswer];
+    Ready + CallAnswered     => Ready      [WithdrawInputs, DeliverAnswer];
     Ready + CallProgressed   => Ready      [ArmCall];
-    Ready + CallTimedOut     => Ready      [WithdrawCall, AnswerCall];
-    Ready + CallCancelled    => Ready      [WithdrawCall, AnswerCall];
+    Ready + CallTimedOut     => Ready      [WithdrawInputs, WithdrawCall, AnswerCall];
+    Ready + CallCancelled    => Ready      [WithdrawInputs, WithdrawCall, AnswerCall];
+    Ready + InputAsked       => Ready      [AskPerson, ArmCall];
+    Ready + InputUnwelcome   => Ready      [RefuseInput];
+    Ready + InputAnswered    => Ready      [SendInput, ArmCall];
+    Ready + InputWithdrawn   => Ready      [WithdrawInputs, ArmCall];
     Ready + ListChanged      => Ready      [ListTools];
     Ready + ListChangedAgain => Ready      [];
     Ready + Listed           => Ready      [OfferTools];
     Ready + ListedStale      => Ready      [ListTools];
     Ready + ListFailed       => Ready      [];
-    Ready + Ended            => Failed     [AnswerOpen];
-    Ready + EndedRestarting  => Restarting [AnswerLost, ArmTimer];
-    Ready + StopRequested    => Stopping   [AnswerOpen, EndServer];
+    Ready + Ended            => Failed     [WithdrawInputs, AnswerOpen];
+    Ready + EndedRestarting  => Restarting [WithdrawInputs, AnswerLost, ArmTimer];
+    Ready + StopRequested    => Stopping   [WithdrawInputs, AnswerOpen, EndServer];
 
     Restarting + TimerFired    => Configured [ConsiderServer];
     Restarting + CallAsked     => Restarting [ArmCall];
@@ -102,6 +106,8 @@ prove! {
     action SendCall only from [Ready];
     action DeliverAnswer only from [Ready];
     action ListTools only from [Ready];
+    action AskPerson only from [Ready];
+    action SendInput only from [Ready];
     action SendHeld only from [Starting, Late];
     action OfferTools only from [Starting, Late, Ready];
     action AnswerLost only from [Ready];

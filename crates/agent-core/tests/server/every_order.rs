@@ -12,6 +12,11 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 struct Outside {
     /// How often each call was sent, and whether it may be repeated; gone once it is answered.
     open: BTreeMap<u64, (u32, bool)>,
+    /// What a person is asked, each with its call, and how often that was done for each call.
+    questions: BTreeMap<u64, u64>,
+    times_asked: BTreeMap<u64, u32>,
+    /// What a person has answered, and was not sent yet.
+    replied: Option<u64>,
     /// Runs whose processes may live.
     living: Vec<u32>,
     started: u32,
@@ -26,6 +31,7 @@ impl Outside {
                 self.asked += 1;
                 assert!(self.open.insert(call.ticket, (0, call.is_repeatable)).is_none());
             }
+            Event::InputAnswered { input } => self.replied = Some(*input),
             Event::Ended { run, .. } => self.living.retain(|living| living != run),
             _ => {}
         }
@@ -51,6 +57,22 @@ impl Outside {
             }
             Action::WithdrawCall { ticket } => assert!(self.open[ticket].0 > 0, "only what was sent is withdrawn"),
             Action::EndServer { run } => assert!(self.living.contains(run), "what is ended runs"),
+            Action::AskPerson { input, ticket } => {
+                assert!(self.open[ticket].0 > 0, "only for what was sent somebody is asked");
+                assert!(self.questions.insert(*input, *ticket).is_none());
+                let times = self.times_asked.entry(*ticket).or_default();
+                *times += 1;
+                assert!(*times <= 2, "asked {times} times for one call");
+            }
+            Action::SendInput { input, ticket } => {
+                assert_eq!(self.replied.take(), Some(*input), "only what a person said is sent");
+                assert_eq!(self.questions.remove(input), Some(*ticket));
+            }
+            Action::RefuseInput { input } => assert!(!self.questions.contains_key(input)),
+            Action::WithdrawInputs { inputs } => {
+                assert!(!inputs.is_empty());
+                inputs.iter().for_each(|input| assert!(self.questions.remove(input).is_some()));
+            }
             Action::ListTools { .. } => self.lists += 1,
             Action::ArmCall { ticket, delay_ms } => assert!(self.open.contains_key(ticket) && *delay_ms > 0),
             Action::ConsiderServer | Action::AskReview { .. } | Action::ArmTimer { .. } | Action::OfferTools { .. } => {
@@ -79,18 +101,44 @@ impl Outside {
 
 #[test]
 fn each_call_has_one_answer_in_every_order() {
-    let first = Script::on(config("restarts=1 lists=1").unwrap(), &TABLE);
+    let reached = search(2, 0, |_| true);
+    assert!(reached.0 > 1_000 && reached.1 > 100, "{} states, {} ends", reached.0, reached.1);
+}
+
+#[test]
+fn no_question_outlives_its_call_in_every_order() {
+    // Lists have nothing to do with it.
+    let reached =
+        search(2, 1, |line| !matches!(line, "changed" | "listed" | "progress") && !line.starts_with("not-listed"));
+    assert!(reached.0 > 1_000 && reached.1 > 100, "{} states, {} ends", reached.0, reached.1);
+    let reached = search(1, 3, |line| !matches!(line, "changed" | "listed") && !line.starts_with("not-listed"));
+    assert!(reached.0 > 500 && reached.1 > 100, "{} states, {} ends", reached.0, reached.1);
+}
+
+/// Every order with so many calls and questions: how many states there are, and how often the end was reached.
+fn search(calls: u32, questions: u64, is_tried: impl Fn(&str) -> bool) -> (usize, usize) {
+    let first = Script::on(config("restarts=1 lists=1 inputs=2").unwrap(), &TABLE);
     let mut seen = HashSet::new();
     let mut open = VecDeque::from([(first, Outside::default(), Vec::new())]);
     let mut stopped = 0;
     while let Some((script, outside, way)) = open.pop_front() {
         for (name, line) in WAYS {
-            if line.starts_with("call") && outside.asked == 2 || *line == "restart" && outside.started >= 3 {
+            if !is_tried(line)
+                || line.starts_with("call") && outside.asked == calls
+                || *line == "restart" && outside.started >= 3
+            {
                 continue;
             }
             let tickets: Vec<u64> = script.server.open().map(|(ticket, _)| ticket).collect();
+            let asked: Vec<u64> = script.server.inputs().map(|(input, _)| input).collect();
+            if matches!(*line, "asks" | "asks #1") && script.server.last_input() >= questions {
+                continue;
+            }
             let is_of_call = matches!(*line, "answered" | "progress" | "timed-out" | "cancel");
             let lines: Vec<String> = match is_of_call {
+                _ if matches!(*line, "replied" | "asks-no-more") => {
+                    asked.iter().map(|input| format!("{line} #{input}")).collect()
+                }
                 true => tickets.iter().map(|ticket| format!("{line} #{ticket}")).collect(),
                 false => vec![(*line).to_owned()],
             };
@@ -119,7 +167,7 @@ fn each_call_has_one_answer_in_every_order() {
             }
         }
     }
-    assert!(seen.len() > 1_000 && stopped > 100, "{} states, {stopped} ends", seen.len());
+    (seen.len(), stopped)
 }
 
 fn judge(script: &Script, outside: &Outside) {
@@ -131,6 +179,11 @@ fn judge(script: &Script, outside: &Outside) {
     for (ticket, is_sent) in script.server.open() {
         assert!(!is_sent || state == State::Ready, "call {ticket} is with a server that is not there");
         assert!(is_sent || state != State::Ready, "call {ticket} waits for a server that is there");
+    }
+    assert_eq!(script.server.inputs().collect::<BTreeMap<_, _>>(), outside.questions, "both know the same questions");
+    for (input, ticket) in script.server.inputs() {
+        let is_there = script.server.open().any(|(open, is_sent)| open == ticket && is_sent);
+        assert!(is_there && state == State::Ready, "the question {input} outlives its call");
     }
     assert!(outside.lists <= 2 * outside.started.max(1), "{} lists", outside.lists);
     if state == State::Stopped {

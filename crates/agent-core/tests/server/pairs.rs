@@ -23,6 +23,10 @@ const PLACES: &[(State, &[&str])] = &[
     (State::Ready, &["consider", "came"]),
     (State::Ready, &["consider", "came", "call"]),
     (State::Ready, &["consider", "came", "call repeatable", "changed"]),
+    (State::Ready, &["consider", "came", "call", "asks"]),
+    (State::Ready, &["consider", "came", "call", "asks #1", "replied", "asks"]),
+    (State::Ready, &["consider", "came", "call", "asks", "call", "asks"]),
+    (State::Ready, &["consider", "came", "call repeatable", "asks"]),
     (State::Ready, &["consider", "came", "changed", "changed"]),
     (State::Ready, &["consider", "came", "changed", "listed", "changed", "changed"]),
     (State::Ready, &["consider", "came", "changed", "listed", "changed", "listed"]),
@@ -57,20 +61,26 @@ const EXPECTED: &[Row] = &[
 
     (&[State::Starting, State::Late], &[Trigger::Came], Some(State::Ready), &["OfferTools", "SendHeld"]),
     (&[State::Starting, State::Late], &[Trigger::StartFailed], Some(State::Failed), &["AnswerOpen", "EndServer"]),
-    (&[State::Starting, State::Late, State::Ready], &[Trigger::Ended], Some(State::Failed), &["AnswerOpen"]),
+    (&[State::Starting, State::Late], &[Trigger::Ended], Some(State::Failed), &["AnswerOpen"]),
+    (&[State::Ready], &[Trigger::Ended], Some(State::Failed), &["WithdrawInputs", "AnswerOpen"]),
     (&[State::Starting, State::Late], &[Trigger::EndedRestarting], Some(State::Restarting), &["ArmTimer"]),
     (&[State::Starting], &[Trigger::TimerFired], Some(State::Late), &["ArmTimer"]),
     (&[State::Late], &[Trigger::TimerFired], Some(State::Failed), &["AnswerOpen", "EndServer"]),
-    (&[State::Starting, State::Late, State::Ready], &[Trigger::StopRequested], Some(State::Stopping), &["AnswerOpen", "EndServer"]),
+    (&[State::Starting, State::Late], &[Trigger::StopRequested], Some(State::Stopping), &["AnswerOpen", "EndServer"]),
+    (&[State::Ready], &[Trigger::StopRequested], Some(State::Stopping), &["WithdrawInputs", "AnswerOpen", "EndServer"]),
 
     (&[State::Ready], &[Trigger::CallAsked], None, &["SendCall", "ArmCall"]),
-    (&[State::Ready], &[Trigger::CallAnswered], None, &["DeliverAnswer"]),
+    (&[State::Ready], &[Trigger::CallAnswered], None, &["WithdrawInputs", "DeliverAnswer"]),
     (&[State::Ready], &[Trigger::CallProgressed], None, &["ArmCall"]),
-    (&[State::Ready], &[Trigger::CallTimedOut, Trigger::CallCancelled], None, &["WithdrawCall", "AnswerCall"]),
+    (&[State::Ready], &[Trigger::CallTimedOut, Trigger::CallCancelled], None, &["WithdrawInputs", "WithdrawCall", "AnswerCall"]),
+    (&[State::Ready], &[Trigger::InputAsked], None, &["AskPerson", "ArmCall"]),
+    (&[State::Ready], &[Trigger::InputUnwelcome], None, &["RefuseInput"]),
+    (&[State::Ready], &[Trigger::InputAnswered], None, &["SendInput", "ArmCall"]),
+    (&[State::Ready], &[Trigger::InputWithdrawn], None, &["WithdrawInputs", "ArmCall"]),
     (&[State::Ready], &[Trigger::ListChanged, Trigger::ListedStale], None, &["ListTools"]),
     (&[State::Ready], &[Trigger::ListChangedAgain, Trigger::ListFailed], None, &[]),
     (&[State::Ready], &[Trigger::Listed], None, &["OfferTools"]),
-    (&[State::Ready], &[Trigger::EndedRestarting], Some(State::Restarting), &["AnswerLost", "ArmTimer"]),
+    (&[State::Ready], &[Trigger::EndedRestarting], Some(State::Restarting), &["WithdrawInputs", "AnswerLost", "ArmTimer"]),
 
     (&[State::Restarting], &[Trigger::TimerFired], Some(State::Configured), &["ConsiderServer"]),
     (&[State::Failed, State::Trusting], &[Trigger::RestartRequested], Some(State::Configured), &["ConsiderServer"]),
@@ -85,6 +95,7 @@ const EXPECTED: &[Row] = &[
 fn expected(event: &Event, script: &Script, way: &[&str]) -> Result<Trigger, Reason> {
     let count = |begin: &str| way.iter().filter(|line| line.starts_with(begin)).count();
     let open: Vec<u64> = script.server.open().map(|(ticket, _)| ticket).collect();
+    let asked: Vec<(u64, u64)> = script.server.inputs().collect();
     // What is asked for and has not come: every `changed` that is not one too many, and no answer since.
     let lists = {
         let (mut asked, mut is_asking, mut has_changed) = (0, false, false);
@@ -101,6 +112,7 @@ fn expected(event: &Event, script: &Script, way: &[&str]) -> Result<Trigger, Rea
     };
     if event.run().is_some_and(|run| run != script.server.run())
         || event.ticket().is_some_and(|ticket| !open.contains(&ticket))
+        || event.input().is_some_and(|input| !asked.iter().any(|(other, _)| *other == input))
     {
         return Err(Reason::StaleTicket);
     }
@@ -123,6 +135,14 @@ fn expected(event: &Event, script: &Script, way: &[&str]) -> Result<Trigger, Rea
         Event::CallProgressed { .. } => Trigger::CallProgressed,
         Event::CallTimedOut { .. } => Trigger::CallTimedOut,
         Event::CallCancelled { .. } => Trigger::CallCancelled,
+        // A call for which nothing was asked yet is with the server: the one that is named, or else the last one. One may be asked.
+        Event::InputAsked { .. } => {
+            let is_asked = way.iter().any(|line| line.starts_with("asks"));
+            let (has_call, is_new) = (script.server.open().any(|(_, is_sent)| is_sent), !is_asked);
+            if has_call && is_new { Trigger::InputAsked } else { Trigger::InputUnwelcome }
+        }
+        Event::InputAnswered { .. } => Trigger::InputAnswered,
+        Event::InputWithdrawn { .. } => Trigger::InputWithdrawn,
         Event::ListChanged { .. } if lists.1 || lists.0 == 2 => Trigger::ListChangedAgain,
         Event::ListChanged { .. } => Trigger::ListChanged,
         Event::Listed { .. } | Event::ListFailed { .. } if !lists.1 => return Err(Reason::StaleTicket),
@@ -171,7 +191,7 @@ pub(crate) fn every_event_in(states: &[State]) -> BTreeSet<(State, Trigger)> {
 }
 
 fn try_one(state: State, way: &[&str], name: &str, line: &str) -> Vec<(State, Trigger)> {
-    let mut script = Script::on(config("restarts=2 lists=2").unwrap(), table());
+    let mut script = Script::on(config("restarts=2 lists=2 inputs=1").unwrap(), table());
     for line in way {
         drop(script.tell(line));
     }
@@ -195,6 +215,7 @@ fn try_one(state: State, way: &[&str], name: &str, line: &str) -> Vec<(State, Tr
             from = to;
         }
     }
+    let of_input = before.inputs().any(|(_, of)| event.ticket().is_none_or(|ticket| ticket == of));
     let (open, sent) = (before.open().count(), before.open().any(|(_, is_sent)| is_sent));
     match script.take(event) {
         Ok(step) => {
@@ -206,6 +227,7 @@ fn try_one(state: State, way: &[&str], name: &str, line: &str) -> Vec<(State, Tr
                 "AnswerOpen" => open > 0,
                 "AnswerLost" => sent && !shown.contains("repeatable"),
                 "WithdrawCall" => sent,
+                "WithdrawInputs" => of_input,
                 _ => true,
             };
             let wanted: Vec<_> = rows.iter().flat_map(|row| row.3.iter().copied()).filter(is_asked).collect();

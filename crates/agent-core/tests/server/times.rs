@@ -32,6 +32,23 @@ fn progress_extends_a_call_up_to_its_whole_time() {
 }
 
 #[test]
+fn while_a_person_is_asked_only_the_whole_time_of_a_call_counts() {
+    let mut script = script("");
+    ["consider", "came", "call"].iter().for_each(|line| drop(script.tell(line)));
+    let left = |script: &mut Script, line| match script.tell(line).actions[..] {
+        [.., Action::ArmCall { delay_ms, .. }] => delay_ms,
+        ref other => panic!("{other:?}"),
+    };
+    script.now_ms = 10_000;
+    assert_eq!(left(&mut script, "asks"), 80_000);
+    assert_eq!(left(&mut script, "progress"), 80_000);
+    assert_eq!(left(&mut script, "asks"), 80_000);
+    script.now_ms = 20_000;
+    assert_eq!(left(&mut script, "replied"), 70_000, "another one is open");
+    assert_eq!(left(&mut script, "asks-no-more"), 60_000);
+}
+
+#[test]
 fn a_call_that_waited_has_what_is_left() {
     let mut script = script("");
     drop(script.tell("call"));

@@ -50,6 +50,8 @@ pub(super) enum Input {
     Came(u32, Ready),
     Listed(u32, Vec<Described>),
     Answered(u64, Reply),
+    /// What a person says to what the server asks for, each under its name.
+    Replied(u64, Vec<(String, crate::ask::Reply)>),
 }
 
 impl Connection {

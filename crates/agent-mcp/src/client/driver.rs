@@ -1,12 +1,14 @@
 //! The task of one server: takes in what happens, steps the machine, performs what it asks for. It decides nothing.
 
+use super::asking::Inputs;
 use super::connection::{CallRequest, Connection, Ended, Input};
+use super::input::Again;
 use super::offer::recorded;
 use super::process::Log;
 use super::run;
 use super::status::Status;
 use super::wanted::Wanted;
-use super::wire::{Reply, Said, Talking};
+use super::wire::{Ear, Reply, Said, Talking};
 use crate::ServerConfig;
 use crate::content::Answer;
 use crate::servers::{Change, Launcher, Outside};
@@ -60,6 +62,7 @@ pub(crate) fn start(needs: Needs) -> (Connection, Vec<Arc<dyn Tool>>, JoinHandle
         offered: Vec::new(),
         open: HashMap::new(),
         answers: HashMap::new(),
+        inputs: Inputs::default(),
         talking: None,
         said: None,
         end_run: None,
@@ -79,7 +82,7 @@ pub(super) struct Driver {
     pub(super) needs: Needs,
     server: Server,
     begun: Instant,
-    inbox: mpsc::WeakUnboundedSender<Input>,
+    pub(super) inbox: mpsc::WeakUnboundedSender<Input>,
     pub(super) status: watch::Sender<Status>,
     pub(super) connection: Connection,
     pub(super) identity: Result<Identity, String>,
@@ -90,6 +93,8 @@ pub(super) struct Driver {
     open: HashMap<u64, Open>,
     /// Answers that came and were not delivered yet.
     answers: HashMap<u64, Ended>,
+    /// What the server asks for in the middle of calls.
+    pub(super) inputs: Inputs,
     talking: Option<Talking>,
     said: Option<mpsc::Receiver<Said>>,
     end_run: Option<oneshot::Sender<()>>,
@@ -171,6 +176,8 @@ impl Driver {
             }
             // The end of the run follows.
             Input::Answered(_, Reply::Gone) => {}
+            Input::Replied(input, replies) => self.replied(input, replies),
+            Input::Answered(ticket, Reply::Asks(asks)) => self.input_asked(Some(ticket), asks),
             Input::Answered(ticket, Reply::Answer(answer)) => self.answered(ticket, Ended::Answer(answer)),
             Input::Answered(ticket, Reply::Lost(why)) => self.answered(ticket, Ended::By(CallEnd::Unknown { why })),
             Input::Answered(ticket, Reply::NotSent(why)) => self.answered(ticket, Ended::By(CallEnd::NotRun { why })),
@@ -192,6 +199,7 @@ impl Driver {
                 }
                 self.step(Event::CallProgressed { ticket });
             }
+            Said::Asks(asks) => self.input_asked(None, asks),
         }
     }
 
@@ -205,13 +213,13 @@ impl Driver {
         }
     }
 
-    fn step(&mut self, event: Event) {
+    pub(super) fn step(&mut self, event: Event) {
         // What is refused is late: it is of an earlier run, or of a call that has its answer.
         let _ = self.try_step(event);
     }
 
     /// Why the machine refuses the event, if it does.
-    fn try_step(&mut self, event: Event) -> Option<String> {
+    pub(super) fn try_step(&mut self, event: Event) -> Option<String> {
         let (now_ms, before) = (ms(self.begun.elapsed()), self.server.state());
         match self.server.step(now_ms, event) {
             Ok(step) => {
@@ -257,6 +265,10 @@ impl Driver {
             Action::AnswerOpen { calls } | Action::AnswerLost { calls } => {
                 calls.into_iter().for_each(|(ticket, end)| self.answer(ticket, Ended::By(end)));
             }
+            Action::AskPerson { input, ticket } => self.ask_person(input, ticket),
+            Action::SendInput { input, ticket } => self.send_input(input, ticket),
+            Action::RefuseInput { input } => self.refuse_input(input),
+            Action::WithdrawInputs { inputs } => self.withdraw_inputs(&inputs),
             Action::ListTools { run } => self.list(run),
             Action::EndServer { .. } => {
                 self.talking = None;
@@ -289,16 +301,21 @@ impl Driver {
         (self.said, self.end_run, self.talking) = (Some(heard), Some(end), None);
         let (config, launcher) = (self.needs.config.clone(), self.needs.launcher.clone());
         let refused = self.identity.as_ref().err().cloned();
-        let log = self.log.clone();
+        let (log, ear) = (self.log.clone(), Ear { said, secrets: self.needs.store.secrets().clone() });
         tokio::spawn(async move {
             match refused {
                 Some(found) => drop(inbox.send(Input::Event(Event::StartFailed { run, found }))),
-                None => run::run(run, config, launcher, log, said, inbox, ended).await,
+                None => run::run(run, config, launcher, log, ear, inbox, ended).await,
             }
         });
     }
 
     fn send(&mut self, ticket: u64) {
+        self.send_again(ticket, Again::default());
+    }
+
+    /// Sends a call with what it is sent with once more; with nothing the first time.
+    pub(super) fn send_again(&mut self, ticket: u64, again: Again) {
         let (Some(open), Some(inbox)) = (self.open.get_mut(&ticket), self.inbox.upgrade()) else { return };
         let withheld = match &open.wanted {
             Wanted::Tool { name, .. } => self.status.borrow().withheld.get(name).cloned(),
@@ -310,12 +327,24 @@ impl Driver {
             let reply = match (withheld, talking) {
                 // It waited for the server, and only now is known for what it is.
                 (Some(why), _) => Reply::Answer(Answer::failed(format!("not run: {why}"))),
-                (None, Some(talking)) => talking.call(ticket, wanted).await,
+                (None, Some(talking)) => talking.call(ticket, wanted, again).await,
                 (None, None) => Reply::Gone,
             };
             let _ = inbox.send(Input::Answered(ticket, reply));
         });
         open.sending.replace(sending.abort_handle()).inspect(AbortHandle::abort);
+    }
+
+    pub(super) fn wanted(&self, ticket: u64) -> Option<&Wanted> {
+        self.open.get(&ticket).map(|open| &open.wanted)
+    }
+
+    pub(super) fn run_now(&self) -> u32 {
+        self.server.run()
+    }
+
+    pub(super) fn next_input(&self) -> u64 {
+        self.server.last_input() + 1
     }
 
     fn arm(&mut self, ticket: u64, delay_ms: u64) {
@@ -344,17 +373,6 @@ impl Driver {
                 Ok(Err(found)) => Input::Event(Event::ListFailed { run, found }),
                 Err(_) => Input::Event(Event::ListFailed { run, found: "it did not tell its tools anew".to_owned() }),
             });
-        });
-    }
-
-    /// Has the host know what the server offers to a person. Nothing waits for it.
-    fn ask_for_offers(&self, talking: &Talking) {
-        let (talking, changes, name) = (talking.clone(), self.needs.changes.clone(), self.needs.config.name.clone());
-        let patience = Duration::from_millis(self.needs.config.times.start_ms);
-        tokio::spawn(async move {
-            if let Ok(offers) = tokio::time::timeout(patience, talking.offers(&name)).await {
-                let _ = changes.send(Change::Offers(offers));
-            }
         });
     }
 

@@ -1,7 +1,7 @@
 //! Which tools of a server are offered, and which are withheld: what the record says, against what the server says now.
 
 use super::driver::Driver;
-use super::wire::Described;
+use super::wire::{Described, Talking};
 use crate::Exposure;
 use crate::names::tool_name;
 use crate::servers::Change;
@@ -12,6 +12,7 @@ use agent_core::ports::Tool;
 use agent_core::redact::{REDACTED, Redactor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Driver {
     /// Offers what may be: all of a server that is not known yet, and else what is as it was trusted.
@@ -63,6 +64,17 @@ impl Driver {
                 "has no tool that is called {named}, as a rule says; `agent mcp test {server}` lists its tools"
             ));
         }
+    }
+
+    /// Has the host know what the server offers to a person. Nothing waits for it.
+    pub(super) fn ask_for_offers(&self, talking: &Talking) {
+        let (talking, changes, name) = (talking.clone(), self.needs.changes.clone(), self.needs.config.name.clone());
+        let patience = Duration::from_millis(self.needs.config.times.start_ms);
+        tokio::spawn(async move {
+            if let Ok(offers) = tokio::time::timeout(patience, talking.offers(&name)).await {
+                let _ = changes.send(Change::Offers(offers));
+            }
+        });
     }
 
     fn keep(&mut self, record: Record) {

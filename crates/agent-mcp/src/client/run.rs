@@ -4,7 +4,7 @@ use super::authorized::Far;
 use super::connection::Input;
 use super::lines::Closed;
 use super::process::{Log, Process};
-use super::wire::{Described, Link, Said, Talking, Wire};
+use super::wire::{Described, Ear, Link, Talking, Wire};
 use crate::ServerConfig;
 use crate::servers::{Launched, Launcher};
 use agent_core::server::Event;
@@ -26,12 +26,12 @@ pub(super) async fn run(
     config: ServerConfig,
     launcher: Arc<dyn Launcher>,
     log: Log,
-    said: mpsc::Sender<Said>,
+    ear: Ear,
     inbox: mpsc::UnboundedSender<Input>,
     mut end: oneshot::Receiver<()>,
 ) {
     let tell = |event| drop(inbox.send(Input::Event(event)));
-    let (mut life, connecting) = match begin(&config, launcher, &log, said).await {
+    let (mut life, connecting) = match begin(&config, launcher, &log, ear).await {
         Ok(begun) => begun,
         Err(found) => return tell(Event::StartFailed { run, found }),
     };
@@ -107,7 +107,7 @@ impl Life {
 /// A server that was started, before it is there.
 pub(crate) struct Connecting {
     link: oneshot::Receiver<Link>,
-    said: mpsc::Sender<Said>,
+    ear: Ear,
     roots: Vec<PathBuf>,
     pub(crate) closed: Closed,
 }
@@ -119,7 +119,7 @@ impl Connecting {
             // How it ended is known elsewhere.
             return std::future::pending().await;
         };
-        let wire = Wire::connect(link, self.said, self.closed, self.roots).await?;
+        let wire = Wire::connect(link, self.ear, self.closed, self.roots).await?;
         let tools = wire.to_peer().tools().await?;
         Ok((wire, tools))
     }
@@ -130,7 +130,7 @@ pub(crate) async fn begin(
     config: &ServerConfig,
     launcher: Arc<dyn Launcher>,
     log: &Log,
-    said: mpsc::Sender<Said>,
+    ear: Ear,
 ) -> Result<(Life, Connecting), String> {
     let config = config.clone();
     let (made, roots) = (launcher.clone(), launcher.roots());
@@ -147,5 +147,5 @@ pub(crate) async fn begin(
             (Life::Elsewhere, link)
         }
     };
-    Ok((life, Connecting { link, said, roots, closed: Closed::default() }))
+    Ok((life, Connecting { link, ear, roots, closed: Closed::default() }))
 }

@@ -1,5 +1,6 @@
 //! What is asked of a server besides its list of tools: a call of a tool, a resource, a prompt.
 
+use super::input::Again;
 use super::wire::{Talking, part};
 use crate::content::{Answer, Part};
 use rmcp::model::{
@@ -18,18 +19,24 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    pub(super) fn into_request(self) -> ClientRequest {
+    /// As it is sent: the first time with nothing, and then with what the server asked for.
+    pub(super) fn into_request(self, again: Again) -> ClientRequest {
+        let responses = (!again.responses.is_empty()).then_some(again.responses);
         match self {
             Self::Tool { name, arguments } => {
-                let params = CallToolRequestParams::new(name).with_arguments(arguments);
+                let mut params = CallToolRequestParams::new(name).with_arguments(arguments);
+                (params.input_responses, params.request_state) = (responses, again.state);
                 ClientRequest::CallToolRequest(CallToolRequest::new(params))
             }
             Self::Resource { uri } => {
-                ClientRequest::ReadResourceRequest(ReadResourceRequest::new(ReadResourceRequestParams::new(uri)))
+                let mut params = ReadResourceRequestParams::new(uri);
+                (params.input_responses, params.request_state) = (responses, again.state);
+                ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params))
             }
             Self::Prompt { name, arguments } => {
                 let mut params = GetPromptRequestParams::new(name);
                 params.arguments = (!arguments.is_empty()).then_some(arguments);
+                (params.input_responses, params.request_state) = (responses, again.state);
                 ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
             }
         }

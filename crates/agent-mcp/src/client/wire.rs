@@ -4,20 +4,21 @@
 
 use super::authorized::Far;
 use super::http;
+use super::input::{Again, Asks};
 use super::late::WithoutLate;
 use super::lines::{Closed, Lines};
+use super::listener::Listener;
 use super::wanted::{self, Wanted};
 use crate::content::{Answer, Part};
+use agent_core::redact::Redactor;
 use agent_exec::Talk;
-use rmcp::ErrorData;
 use rmcp::model::{
-    CancelledNotificationParam, ClientCapabilities, ClientConfig, ContentBlock, Implementation, InputRequiredResult,
-    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ResourceContents,
-    RootsCapabilities, ServerResult, SubscriptionFilter, Tool as RemoteTool,
+    CancelledNotificationParam, ContentBlock, PaginatedRequestParams, ProgressToken, ProtocolVersion, RequestId,
+    ResourceContents, ServerResult, SubscriptionFilter, Tool as RemoteTool,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestContext,
-    RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
+    ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
+    serve_client_with_lifecycle,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::Value;
@@ -41,6 +42,15 @@ pub(crate) struct Wire {
     far: Option<Arc<Far>>,
     /// The connection ends with it.
     _open: oneshot::Sender<()>,
+    roots: Arc<[PathBuf]>,
+    told: Told,
+}
+
+/// Where what a server says by itself is heard, and what is not to be shown of it.
+#[derive(Clone)]
+pub(crate) struct Ear {
+    pub(crate) said: mpsc::Sender<Said>,
+    pub(crate) secrets: Redactor,
 }
 
 /// What a server says by itself.
@@ -50,6 +60,8 @@ pub(crate) enum Said {
     ListChanged,
     /// A call makes progress, with a word about it.
     Progress { ticket: u64, told: Option<String> },
+    /// It asks for something, by a request that does not say in the middle of which call.
+    Asks(Asks),
 }
 
 /// A tool as a server describes it.
@@ -65,6 +77,8 @@ pub(crate) struct Described {
 #[derive(Debug)]
 pub(crate) enum Reply {
     Answer(Answer),
+    /// It asks for something before it answers, and wants the call once more then.
+    Asks(Asks),
     /// The connection ended.
     Gone,
     /// No answer will come, with the reason, and the connection goes on.
@@ -75,7 +89,7 @@ pub(crate) enum Reply {
 
 /// The calls that are with the server, by what it names them with.
 #[derive(Default)]
-struct Calls {
+pub(super) struct Calls {
     by_token: Mutex<HashMap<ProgressToken, u64>>,
     ids: Mutex<HashMap<u64, RequestId>>,
 }
@@ -84,6 +98,10 @@ impl Calls {
     fn add(&self, ticket: u64, token: ProgressToken, id: RequestId) {
         lock(&self.by_token).insert(token, ticket);
         lock(&self.ids).insert(ticket, id);
+    }
+
+    pub(super) fn of(&self, token: &ProgressToken) -> Option<u64> {
+        lock(&self.by_token).get(token).copied()
     }
 
     fn remove(&self, ticket: u64) -> Option<RequestId> {
@@ -98,21 +116,27 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl Wire {
     /// Agrees with a server on the protocol. Takes as long as the server does.
-    pub(crate) async fn connect(
-        link: Link,
-        said: mpsc::Sender<Said>,
-        closed: Closed,
-        roots: Vec<PathBuf>,
-    ) -> Result<Self, String> {
+    pub(crate) async fn connect(link: Link, ear: Ear, closed: Closed, roots: Vec<PathBuf>) -> Result<Self, String> {
         let calls = Arc::new(Calls::default());
-        let roots = if matches!(link, Link::Streams(_)) { roots } else { Vec::new() };
-        let listener = || Listener { said: said.clone(), calls: calls.clone(), roots: roots.clone() };
-        let (service, far) = match link {
+        let roots: Arc<[PathBuf]> = if matches!(link, Link::Streams(_)) { roots.into() } else { Arc::default() };
+        let far = match &link {
+            Link::Streams(_) => None,
+            Link::Url(_, far) => Some(Arc::new(far.clone())),
+        };
+        let told = Told { far: far.clone(), secrets: ear.secrets.clone() };
+        let listener = || Listener {
+            said: ear.said.clone(),
+            calls: calls.clone(),
+            roots: roots.clone(),
+            told: told.clone(),
+            asking: Arc::default(),
+        };
+        let service = match link {
             Link::Streams(talk) => {
                 let lines = Lines::new(talk.output, MESSAGE_LIMIT_BYTES, closed.clone());
                 let transport = WithoutLate::new(AsyncRwTransport::new_client(lines, talk.input));
                 let service = serve_client_with_lifecycle(listener(), transport, lifecycle()).await;
-                (service.map_err(|error: ClientInitializeError| error.to_string())?, None)
+                service.map_err(|error: ClientInitializeError| error.to_string())?
             }
             Link::Url(client, far) => {
                 let transport = || http::transport(client.clone(), &far);
@@ -122,14 +146,13 @@ impl Wire {
                     let older = ClientLifecycleMode::Initialize;
                     service = serve_client_with_lifecycle(listener(), transport()?, older).await;
                 }
-                let service = service.map_err(|error| http::not_come(&error, &far))?;
-                (service, Some(Arc::new(far)))
+                service.map_err(|error| http::not_come(&error, &far))?
             }
         };
         let (open, dropped) = oneshot::channel();
-        let wire = Self { peer: service.peer().clone(), calls, far, _open: open };
+        let wire = Self { peer: service.peer().clone(), calls, far, _open: open, roots, told };
         tokio::spawn(stay(service, dropped, closed));
-        wire.listen(said);
+        wire.listen(ear.said);
         Ok(wire)
     }
 
@@ -164,7 +187,8 @@ impl Wire {
     }
 
     pub(crate) fn to_peer(&self) -> Talking {
-        Talking { peer: self.peer.clone(), calls: self.calls.clone(), far: self.far.clone() }
+        let (calls, far, roots) = (self.calls.clone(), self.far.clone(), self.roots.clone());
+        Talking { peer: self.peer.clone(), calls, far, roots, told: self.told.clone() }
     }
 }
 
@@ -174,6 +198,8 @@ pub(crate) struct Talking {
     pub(super) peer: Peer<RoleClient>,
     calls: Arc<Calls>,
     pub(super) far: Option<Arc<Far>>,
+    roots: Arc<[PathBuf]>,
+    told: Told,
 }
 
 impl Talking {
@@ -198,8 +224,9 @@ impl Talking {
     }
 
     /// Sends a call and waits for its answer, however long that takes.
-    pub(crate) async fn call(&self, ticket: u64, wanted: Wanted) -> Reply {
-        let sent = self.peer.send_cancellable_request(wanted.into_request(), PeerRequestOptions::no_options()).await;
+    pub(crate) async fn call(&self, ticket: u64, wanted: Wanted, again: Again) -> Reply {
+        let request = wanted.into_request(again);
+        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let handle = match sent {
             Ok(handle) => handle,
             Err(error) => return self.no_answer(error),
@@ -211,7 +238,15 @@ impl Talking {
             Ok(ServerResult::CallToolResult(result)) => Reply::Answer(self.told(wanted::of_tool(result))),
             Ok(ServerResult::ReadResourceResult(result)) => Reply::Answer(self.told(wanted::of_resource(result))),
             Ok(ServerResult::GetPromptResult(result)) => Reply::Answer(self.told(wanted::of_prompt(result))),
-            Ok(ServerResult::InputRequiredResult(asked)) => Reply::Answer(Answer::failed(not_asked(&asked))),
+            Ok(ServerResult::InputRequiredResult(asked)) => {
+                match Asks::of_result(asked, &roots(&self.roots), &|text| self.told.clean(text)) {
+                    Ok(asks) => Reply::Asks(asks),
+                    Err(why) => {
+                        let why = format!("the server asks for more before it does this, and is not given it: {why}");
+                        Reply::Answer(Answer::failed(why))
+                    }
+                }
+            }
             // Nothing but what every result has.
             Ok(ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_)) => {
                 Reply::Answer(Answer { is_error: false, parts: Vec::new(), structured: None })
@@ -316,9 +351,31 @@ async fn stay(service: RunningService<RoleClient, Listener>, dropped: oneshot::R
     closed.close(None);
 }
 
-fn not_asked(asked: &InputRequiredResult) -> String {
-    let count = asked.input_requests.as_ref().map_or(0, |requests| requests.len());
-    format!("the server asks for {count} further inputs before it does this, and is given none")
+/// What is taken out of what a server says to people.
+#[derive(Clone)]
+pub(super) struct Told {
+    far: Option<Arc<Far>>,
+    secrets: Redactor,
+}
+
+impl Told {
+    pub(super) fn clean(&self, text: &str) -> String {
+        let text = self.secrets.redacted(text);
+        self.far.as_ref().map_or_else(|| text.clone(), |far| far.without_tokens(&text))
+    }
+}
+
+/// Where a program works, as the protocol has it.
+#[expect(deprecated, reason = "servers ask for it all the same")]
+fn roots(paths: &[PathBuf]) -> Value {
+    serde_json::to_value(rmcp::model::ListRootsResult::new(listed(paths))).unwrap_or_default()
+}
+
+#[expect(deprecated, reason = "servers ask for it all the same")]
+pub(super) fn listed(paths: &[PathBuf]) -> Vec<rmcp::model::Root> {
+    let urls = paths.iter().filter_map(|path| reqwest::Url::from_directory_path(path).ok());
+    // Without the `/` at its end, which some take for a part of the name.
+    urls.map(|url| rmcp::model::Root::new(url.as_str().trim_end_matches('/'))).collect()
 }
 
 fn described(tool: RemoteTool) -> Described {
@@ -350,47 +407,6 @@ pub(super) fn part(block: ContentBlock) -> Part {
             Part::Text(format!("[link to {} {}{told}]", link.name, link.uri))
         }
         _ => Part::Other("content of a kind that is not known here".into()),
-    }
-}
-
-/// What a server says by itself, and what it may ask for: whether somebody is there, and where a program works. It is given no answer of a
-/// person (elicitation is declined) and none of a model (sampling is refused as a method that is not known).
-struct Listener {
-    said: mpsc::Sender<Said>,
-    calls: Arc<Calls>,
-    roots: Vec<PathBuf>,
-}
-
-impl rmcp::ClientHandler for Listener {
-    fn get_info(&self) -> ClientConfig {
-        let program = Implementation::new("agent", env!("CARGO_PKG_VERSION"));
-        let mut capabilities = ClientCapabilities::default();
-        capabilities.roots = (!self.roots.is_empty()).then(RootsCapabilities::default);
-        ClientConfig::new(capabilities, program)
-    }
-
-    #[expect(deprecated, reason = "servers of the protocol before 2026 ask for it")]
-    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<rmcp::model::ListRootsResult, ErrorData> {
-        let urls = self.roots.iter().filter_map(|path| reqwest::Url::from_directory_path(path).ok());
-        // Without the `/` at its end, which some take for a part of the name.
-        let root = |url: reqwest::Url| rmcp::model::Root::new(url.as_str().trim_end_matches('/'));
-        Ok(rmcp::model::ListRootsResult::new(urls.map(root).collect()))
-    }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        let _ = self.said.try_send(Said::ListChanged);
-    }
-
-    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        let ticket = lock(&self.calls.by_token).get(&params.progress_token).copied();
-        if let Some(ticket) = ticket {
-            let told = params.message.or_else(|| {
-                let total = params.total.map(|total| format!(" of {total}")).unwrap_or_default();
-                Some(format!("{}{total}", params.progress))
-            });
-            // What finds no room says nothing that the next one does not say.
-            let _ = self.said.try_send(Said::Progress { ticket, told });
-        }
     }
 }
 

@@ -5,8 +5,8 @@ use agent_core::ports::{Command, Tool};
 use agent_core::tool::ToolOutcome;
 use agent_exec::{Environment, Processes};
 use agent_mcp::{
-    Account, Change, Endpoint, Identity, Launched, Launcher, LoginStore, Offers, Outside, Reach, ResultKeeper,
-    ServerConfig, Servers, Source, Status, TrustStore,
+    Account, Change, Endpoint, Identity, Launched, Launcher, LoginStore, Offers, Outside, Question, Reach,
+    ResultKeeper, ServerConfig, Servers, Source, Status, TrustStore,
 };
 use agent_testkit::mcp::{MCP_CALLS, MCP_SERVER};
 use agent_testkit::{ManualCancel, tool_context};
@@ -92,7 +92,7 @@ impl Place {
         let outside = Outside { pictures: None, results: results.clone() };
         let (servers, tools, changes) = Servers::open(configs, Path::new("/"), &self.store(), &launcher, outside);
         servers.start();
-        Session { servers, tools, changes, said: Vec::new(), offers: Vec::new(), results }
+        Session { servers, tools, changes, said: Vec::new(), offers: Vec::new(), results, questions: Vec::new() }
     }
 }
 
@@ -180,6 +180,7 @@ pub(crate) struct Session {
     pub(crate) said: Vec<String>,
     pub(crate) offers: Vec<Offers>,
     pub(crate) results: Arc<Kept>,
+    pub(crate) questions: Vec<Question>,
 }
 
 impl Session {
@@ -200,6 +201,7 @@ impl Session {
                 }
                 Change::Offers(offers) => self.offers.push(offers),
                 Change::Said(text) => self.said.push(text),
+                Change::Asked(question) => self.questions.push(question),
             }
         }
     }

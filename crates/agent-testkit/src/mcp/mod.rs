@@ -1,6 +1,7 @@
 //! A server of the Model Context Protocol for tests, on standard input and output: it does what it should, or one of the things that
 //! servers do and should not.
 
+mod asks;
 mod http;
 mod login;
 
@@ -30,7 +31,9 @@ pub const MCP_CALLS: &str = "AGENT_TEST_MCP_CALLS";
 /// `tells` describes tools by its arguments and by the values of its variables `SOME_…`: each in a description, a schema, an annotation and
 /// a name.
 /// Where a file `changed` lies beside the file of calls, it is `changed` from its next list on; while it waits in a call it writes a
-/// file `beat` there. The tool `echo` asks the client where its text is `request METHOD`, and says what it was answered.
+/// file `beat` there. The tool `ask` asks a person: a `form`, `twice`, in a `loop`, a `secret`, an `odd` one, for a `visit`, takes it
+/// `back` or ends behind it (`crash`); in the newer protocol `several` at once. The tool `echo` asks the client where its text is
+/// `request METHOD`, and says what it was answered.
 pub fn serve_if_asked() {
     if let Ok(words) = std::env::var(MCP_SERVER) {
         serve(&words);
@@ -43,11 +46,18 @@ struct Server {
     is_changed: bool,
     /// The call that waits for an answer of the client.
     waiting: Option<Value>,
+    /// What was asked of a person for it.
+    asking: String,
 }
 
 /// Serves until the input is closed.
 fn serve(words: &str) {
-    let mut server = Server { words: words.split(' ').map(str::to_owned).collect(), is_changed: false, waiting: None };
+    let mut server = Server {
+        words: words.split(' ').map(str::to_owned).collect(),
+        is_changed: false,
+        waiting: None,
+        asking: String::new(),
+    };
     server.is_changed = server.has("changed");
     if server.has("gone") {
         eprint_line("this server is not at home");
@@ -138,7 +148,7 @@ impl Server {
             "" => {
                 if let Some(call) = self.waiting.take_if(|_| id == QUESTION) {
                     let said = message.get("result").or_else(|| message.get("error"));
-                    tell(&call, &said.map(ToString::to_string).unwrap_or_default());
+                    self.answered(&call, &said.map(ToString::to_string).unwrap_or_default());
                 }
             }
             method if method.starts_with("notifications/") => note(method),
@@ -268,6 +278,7 @@ impl Server {
                 raw("{\"jsonrpc\": \"2.0\", \"id\"");
                 exit(0);
             }
+            "ask" => self.ask(id, params),
             _ => self.call_outside(name, id, text),
         }
     }
@@ -300,10 +311,6 @@ impl Server {
                 say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
                 tell(id, "changed");
             }
-            "ask" => answer(
-                id,
-                &json!({"resultType": "input_required", "inputRequests": {"a": {"method": "roots/list"}}, "requestState": "x"}),
-            ),
             "refuse" => {
                 say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "not so\u{1b}[31m"}}));
             }

@@ -9,20 +9,23 @@ use crate::model::asked::Models;
 use crate::model::effort::{self, Reach, Wish};
 use crate::model::endpoint::Endpoint;
 use crate::screen::attached::{MOST_BYTES_OF_ONE, MOST_BYTES_TOGETHER};
+use crate::screen::form;
 use crate::screen::terminal::inline;
 use crate::session::pictured::Attaching;
 use crate::skills::Skill;
-use agent_acp::{Command, Live, Prompt, RpcError};
+use agent_acp::{Command, Elicitation, Elicited, Live, Prompt, RpcError, Told, Wants};
 use agent_core::conversation::{Attachment, UserMessage};
 use agent_core::llm::Effort;
 use agent_core::permission::PermissionMode;
 use agent_core::session::SessionConfig;
 use agent_git::RepositoryHooks;
+use agent_mcp::{Change, Question, Reply};
 use agent_runner::Handle;
 use agent_tools::BackgroundCommands;
 use async_trait::async_trait;
 use clap::ValueEnum as _;
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// A session that an editor has open.
 pub(super) struct LiveSession {
@@ -179,11 +182,14 @@ impl Live for LiveSession {
         self.mcp.iter_mut().for_each(|mcp| mcp.offer(handle));
     }
 
-    async fn told(&mut self, handle: &Handle, rests: bool) -> String {
+    async fn told(&mut self, handle: &Handle, rests: bool) -> Told {
         loop {
-            let change = told(self.mcp.as_mut()).await;
+            let change = match told(self.mcp.as_mut()).await {
+                Change::Asked(question) => return Told::Asked(elicitation(question)),
+                change => change,
+            };
             if let Some(text) = self.mcp.as_mut().and_then(|mcp| mcp.take(change, rests, handle)) {
-                return text;
+                return Told::Said(text);
             }
         }
     }
@@ -194,4 +200,33 @@ impl Live for LiveSession {
             mcp.stop().await;
         }
     }
+}
+
+/// The question of a server as the editor puts it. It is withdrawn there when its call ends.
+fn elicitation(mut question: Question) -> Elicitation {
+    let secrets = match question.seems_to_want_secrets() {
+        true => " (it seems to want a password, a key or a token, which servers must not ask for like this)",
+        false => "",
+    };
+    let message = inline(&format!("{}{secrets}", form::told(&question)));
+    let wants = match (&question.wants, question.schema()) {
+        (agent_mcp::Wants::Visit(address), _) => Wants::Visit(address.clone()),
+        (agent_mcp::Wants::Form(_), schema) => Wants::Form(schema.unwrap_or_default()),
+    };
+    let (answer, answered) = oneshot::channel();
+    tokio::spawn(async move {
+        let said = tokio::select! {
+            biased;
+            () = question.withdrawn() => return,
+            said = answered => said,
+        };
+        let reply = match said {
+            // What does not fit is not sent.
+            Ok(Elicited::Accepted(values)) => question.checked(values).map_or(Reply::Cancel, Reply::Accept),
+            Ok(Elicited::Declined) => Reply::Decline,
+            Ok(Elicited::Cancelled) | Err(_) => Reply::Cancel,
+        };
+        question.answer(reply);
+    });
+    Elicitation { message, wants, answer }
 }

@@ -13,6 +13,7 @@
 
 mod asked;
 mod said;
+mod served;
 mod talk;
 
 use crate::commands::args::Run;

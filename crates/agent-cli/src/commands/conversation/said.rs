@@ -19,6 +19,8 @@ pub(super) enum Said {
     },
     /// The answer to a `question` of the output.
     Answer(Answer),
+    /// The answer to a `server_question` of the output.
+    ServerAnswer(ServerAnswer),
     /// Stops the turn. The conversation continues with the next message.
     Cancel {},
     /// Nothing more will be said, as at the end of the input: the agent finishes its work, and the program ends.
@@ -110,6 +112,32 @@ pub(super) struct Answer {
     /// Why a `deny`, for the model.
     #[serde(default)]
     pub(super) reason: String,
+}
+
+/// The answer to a question of a server.
+#[derive(Debug, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub(super) struct ServerAnswer {
+    /// The `id` of the question.
+    pub(super) question: String,
+    /// What is said to it.
+    pub(super) action: ServerWord,
+    /// With `accept`: the values that fit the question's `schema`. What has a default and is left out has it.
+    #[serde(default)]
+    pub(super) values: Map<String, Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ServerWord {
+    /// The values are sent; of an address, that the person goes there.
+    Accept,
+    /// No.
+    Decline,
+    /// Neither: it was dismissed.
+    Cancel,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -2,6 +2,7 @@
 
 use super::asked::{Answered, Questions};
 use super::said::{Said, UserMessage};
+use super::served::Served;
 use crate::commands::acp::CallInsight;
 use crate::config::settings::Settings;
 use crate::failure::Failure;
@@ -22,6 +23,7 @@ use agent_core::conversation::CallId;
 use agent_core::permission::{ApprovalAnswer, Basis, Decision, Ruling};
 use agent_core::session::{Outcome, OutcomeKind};
 use agent_git::RepositoryHooks;
+use agent_mcp::Change;
 use agent_runner::{Handle, Notice, Notices};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -76,6 +78,8 @@ pub(super) struct Talk<'a> {
     state: String,
     asked_by_hook: BTreeSet<CallId>,
     questions: Questions,
+    /// What servers ask.
+    served: Served,
 }
 
 impl<'a> Talk<'a> {
@@ -112,6 +116,7 @@ impl<'a> Talk<'a> {
             state: String::from("Ready"),
             asked_by_hook: BTreeSet::new(),
             questions,
+            served: Served::default(),
         };
         (talk, ended)
     }
@@ -132,7 +137,6 @@ impl<'a> Talk<'a> {
             if self.rests() && (lines.is_none() || lost().is_some()) {
                 return signalled.map_or(Left::AtRest, Left::BySignal);
             }
-            let rests = self.rests();
             tokio::select! {
                 biased;
                 Some(signal) = signals.recv() => match (signal, signalled) {
@@ -141,6 +145,7 @@ impl<'a> Talk<'a> {
                         self.printer.say("stopping (Ctrl-C again quits at once)");
                         unread::signalled();
                         (signalled, lines) = (Some(signal), None);
+                        self.served.without_answer();
                         self.handle.cancel();
                     }
                     (signal, before) => {
@@ -170,18 +175,32 @@ impl<'a> Talk<'a> {
                     }
                 }
                 Some(number) = ended.recv() => self.questions.ended(number).into_iter().for_each(|id| self.withdrawn(id)),
-                change = told(mcp.as_deref_mut()) => {
-                    let told = mcp.as_deref_mut().and_then(|mcp| mcp.take(change, rests, &self.handle));
-                    told.iter().for_each(|told| self.printer.say(told));
-                }
+                id = self.served.withdrawn() => self.withdrawn(id),
+                change = told(mcp.as_deref_mut()) => self.told(change, mcp.as_deref_mut(), lines.is_some()),
                 // What follows a stop is said to the turn after it: the session gives back what waits when it stops.
                 line = next(lines.as_mut()), if !self.stops() => {
                     let has_ended = line.is_none_or(|line| self.line(line));
                     if has_ended {
                         lines = None;
                         self.questions.without_answer();
+                        self.served.without_answer();
                     }
                 }
+            }
+        }
+    }
+
+    /// Something was told of a server. What it asks is put to the program, as long as that answers.
+    fn told(&mut self, change: Change, mcp: Option<&mut Mcp>, is_answered: bool) {
+        match change {
+            Change::Asked(question) if is_answered => {
+                let report = self.served.put(question, &self.id);
+                self.printer.line(&Line::ServerQuestion(report));
+            }
+            change => {
+                let rests = self.rests();
+                let told = mcp.and_then(|mcp| mcp.take(change, rests, &self.handle));
+                told.iter().for_each(|told| self.printer.say(told));
             }
         }
     }
@@ -214,6 +233,11 @@ impl<'a> Talk<'a> {
                 Answered::Again(question) => self.printer.line(&Line::Question(*question)),
                 Answered::Not(why) => self.reject(self.lines, &why),
             },
+            Ok(Said::ServerAnswer(answer)) => {
+                if let Err(why) = self.served.answered(answer) {
+                    self.reject(self.lines, &why);
+                }
+            }
             Ok(Said::Cancel {}) => {
                 self.handle.cancel();
                 self.stop = self.handle.sent();

@@ -141,7 +141,7 @@ impl Screen {
         if let Some(leaves) = self.chosen(input) {
             return leaves;
         }
-        let is_message = self.question.is_none();
+        let is_message = !self.is_asked();
         let meanwhile = self.is_working() && is_message;
         let Some(desk) = self.desk.as_mut() else { return false };
         if is_up(input) && is_message && desk.editor.is_blank() && self.take_back() {
@@ -162,7 +162,7 @@ impl Screen {
             }
             Wish::SendLater => desk.editor.begin_row(),
             Wish::Send { text, shown } => return self.sent(&text, shown, false),
-            Wish::Leave if self.is_idle() || self.question.is_some() => {
+            Wish::Leave if self.is_idle() || self.is_asked() => {
                 self.end_input();
                 return true;
             }
@@ -195,7 +195,7 @@ impl Screen {
     /// A line was ended. Returns whether to leave.
     fn sent(&mut self, text: &str, shown: String, is_for_later: bool) -> bool {
         let text = text.trim();
-        let is_answer = self.question.is_some();
+        let is_answer = self.is_asked();
         if text.is_empty() && !is_answer {
             return false;
         }
@@ -216,7 +216,7 @@ impl Screen {
 
     /// The same of a line of which all is there that it names of servers.
     pub(super) fn sent_read(&mut self, text: &str, shown: String, is_for_later: bool) -> bool {
-        let is_answer = self.question.is_some();
+        let is_answer = self.is_asked();
         // Those that wait go out before it, and are shown where they do.
         if (self.is_working() || !self.waiting.is_none()) && !is_answer && self.is_message(text) {
             self.send_meanwhile(text, shown, is_for_later);
@@ -231,9 +231,10 @@ impl Screen {
         !self.is_idle()
     }
 
-    /// Draws the rows at the bottom as they are now.
+    /// Puts what waits to be asked, and draws the rows at the bottom as they are now.
     pub(super) fn refresh(&mut self) {
-        let is_asked = self.question.is_some();
+        self.ask_for_servers();
+        let is_asked = self.is_asked();
         let doing = match (self.is_working(), self.is_stopping()) {
             (false, _) => Doing::Rests,
             (true, true) => Doing::Stops,

@@ -4,6 +4,7 @@
 //! decided by the session alone.
 
 mod agents;
+mod asked;
 mod back;
 mod choosing;
 pub(crate) mod custom;
@@ -24,7 +25,7 @@ mod waiting;
 
 use crate::commands::sessions::Undos;
 use crate::config::settings::Settings;
-use crate::mcp::session::{Mcp, told};
+use crate::mcp::session::Mcp;
 use crate::model::effort::{Reach, Wish};
 use crate::screen::approver::Question;
 use crate::screen::lines::Line;
@@ -46,6 +47,7 @@ use agent_git::RepositoryHooks;
 use agent_runner::{Handle, Notice};
 use agent_tools::BackgroundCommands;
 use agents::{Agents, end_of_order};
+use asked::{Asked, of_servers};
 use back::end_of_look;
 use custom::Custom;
 use desk::{Desk, end_of_writing};
@@ -123,6 +125,8 @@ struct Screen {
     background: BackgroundCommands,
     /// The servers whose tools the session has.
     mcp: Option<Mcp>,
+    /// What they ask the person.
+    asked: Asked,
     /// What the message that is sent next names of servers.
     read_resources: Vec<Attachment>,
     /// Where other programs reach its agents.
@@ -176,6 +180,7 @@ impl Screen {
             presses: Arc::default(),
             background: BackgroundCommands::default(),
             mcp: None,
+            asked: Asked::default(),
             read_resources: Vec::new(),
             door: None,
             undos: Undos::default(),
@@ -206,7 +211,7 @@ impl Screen {
                 text = end_of_writing(writing) => self.written(text),
                 looked = end_of_look(looking) => self.looked(looked),
                 result = end_of_report(self.report.as_mut()) => self.reported(result),
-                told = told(self.mcp.as_mut()) => self.told_of_servers(told),
+                told = of_servers(self.mcp.as_mut(), &mut self.asked) => self.told_of_servers(told),
                 taken = end_of_order(&mut self.agents) => self.ordered(taken),
                 change = changes.next() => self.changed(change).await,
                 _ = frames.tick(), if moves => {}
@@ -228,7 +233,7 @@ impl Screen {
                     }
                     None => return 1,
                 },
-                Some(question) = put_next(&mut questions, &mut next_question) => {
+                Some(question) = put_next(&mut questions, &mut next_question), if !self.asked.is_open() => {
                     // What was typed before the question is no answer to it.
                     while let Ok(line) = lines.try_recv() {
                         if self.typed(&line) {
@@ -377,6 +382,9 @@ impl Screen {
             self.answer(line, open);
             return false;
         }
+        if self.answers_server(line) {
+            return false;
+        }
         if line.is_empty() {
             self.prompt_if_idle();
             return false;
@@ -400,6 +408,7 @@ impl Screen {
     /// Returns whether to leave.
     fn end_input(&mut self) -> bool {
         self.has_input_ended = true;
+        self.dismiss_servers();
         if self.is_typed && !self.is_idle() && self.question.is_none() {
             self.view.tell("the input has ended: quits when the turn does (Ctrl-C stops it)");
         }

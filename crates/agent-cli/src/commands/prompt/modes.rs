@@ -48,7 +48,7 @@ impl Screen {
 
     /// Shift-Tab: the next permission mode; `bypass` is not among them.
     pub(super) fn next_mode(&mut self) {
-        let Some(mode) = self.mode().filter(|_| self.question.is_none()) else { return };
+        let Some(mode) = self.mode().filter(|_| !self.is_asked()) else { return };
         let is_allowed = |mode: &PermissionMode| mode.stricter(self.settings.loosest) == *mode;
         let all = [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::Plan];
         let at = all.iter().position(|other| *other == mode).map_or(0, |at| at + 1);

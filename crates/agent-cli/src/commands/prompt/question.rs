@@ -102,7 +102,7 @@ impl Screen {
     }
 
     /// Writes a line of a question in rows of the terminal's width: text of the model cannot pass for a row of its own.
-    fn put(&self, tint: Tint, line: &str) {
+    pub(super) fn put(&self, tint: Tint, line: &str) {
         wrapped(&clean(line), terminal::size().0).iter().for_each(|row| self.style.say(tint, row));
     }
 
@@ -408,7 +408,7 @@ pub(super) const fn label(entry: Entry, is_ready: bool, label: &'static str) -> 
 }
 
 /// A question that has just appeared was not read.
-const DEAD_TIME: Duration = Duration::from_millis(300);
+pub(super) const DEAD_TIME: Duration = Duration::from_millis(300);
 /// Who was typing a message when it appeared goes on for a while: a key answers when none was pressed for so long.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Between two keys of a message there is seldom more.

@@ -1,6 +1,7 @@
 //! The servers of a session at the prompt: what is told of them, and `/mcp`.
 
 use super::Screen;
+use super::asked::Told;
 use crate::commands::mcp::rows;
 use crate::screen::counted::counted;
 use crate::screen::terminal::inline;
@@ -15,7 +16,12 @@ impl Screen {
     }
 
     /// Something was told of a server: tools are offered between turns.
-    pub(super) fn told_of_servers(&mut self, change: Change) {
+    pub(super) fn told_of_servers(&mut self, told: Told) {
+        let change = match told {
+            Told::Withdrawn => return self.server_asks_no_more(),
+            Told::Change(Change::Asked(question)) => return self.server_asks(question),
+            Told::Change(change) => change,
+        };
         let rests = self.is_idle();
         let is_of_offers = matches!(change, Change::Offers(_));
         let told = self.mcp.as_mut().and_then(|mcp| mcp.take(change, rests, &self.handle));

@@ -30,6 +30,30 @@ pub(crate) struct QuestionReport {
     pub(crate) session_id: String,
 }
 
+/// A question of a server of tools, in the middle of a call.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ServerQuestionReport {
+    /// Names the question in its answer.
+    pub(crate) id: String,
+    /// The server.
+    pub(crate) server: String,
+    /// The call: the name of a tool.
+    pub(crate) call: String,
+    /// What the server says: its words, and not those of the agent.
+    pub(crate) message: String,
+    /// The values that it wants: a JSON schema of an object with plain values. Left out where it wants none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) schema: Option<Value>,
+    /// Where the person is to go, in place of a `schema`. It is to be shown, and not opened by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    /// Whether its words sound as if it wanted a password, a key or a token, which servers must not ask for in this way.
+    pub(crate) seems_to_want_secrets: bool,
+    /// The session's id.
+    pub(crate) session_id: String,
+}
+
 /// What a call would make of a file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

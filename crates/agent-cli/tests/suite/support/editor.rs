@@ -102,6 +102,7 @@ impl Editor {
             (Some("session/request_permission"), Value::Number(_), _) => {
                 check("RequestPermissionRequest", &value["params"]);
             }
+            (Some("elicitation/create"), Value::Number(_), _) => check("CreateElicitationRequest", &value["params"]),
             (None, _, error @ Value::Object(_)) => {
                 check("Error", error);
                 let message = error["message"].as_str().unwrap();
