@@ -248,8 +248,8 @@ mod tests {
     use agent_core::child::State;
     use std::collections::{BTreeSet, VecDeque};
 
-    /// In the smoke run of each, all agents live at a time, the deepest one stands as deep as it may, and they stand in every state: so that
-    /// nothing is proved of trees that do not grow.
+    /// In the smoke run of each, all agents live at a time, the deepest one stands as deep as it may, and they stand in every state.
+    /// Nothing is proved of trees that do not grow.
     #[test]
     fn every_tree_grows_to_its_bounds() {
         for grove in GROVES.iter().map(|grove| Grove { left: grove.smoke, ..*grove }) {
