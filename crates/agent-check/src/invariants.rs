@@ -81,8 +81,12 @@ labels! {
         RestsAbove,
         /// The outcome of an agent is told once to the one above it, whatever dies in between.
         ToldOnce,
-        /// What agents below may still spend counts as spent, and never goes beyond the limits of the one above; nor does their number.
+        /// What agents below may still spend counts as spent, and never goes beyond the limits of the one above.
         LeasesHold,
+        /// What an agent spent counts for the one above it when it has an outcome, and nothing of its lease is held then.
+        SpentCounts,
+        /// No agent stands deeper than the session allows, and there are not more of them, at a time or in all.
+        AgentsWithinLimits,
         /// An agent works under the policies of all above it, as they are now.
         PoliciesHoldBelow,
         /// From every state, a tree whose models ask for nothing more comes to rest, and no agent below is left at work.

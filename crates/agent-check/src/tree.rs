@@ -10,6 +10,7 @@ mod node;
 mod work;
 
 use agent_core::agent::{Agent, Event, Kin, Rejected, Step, Taker, between};
+use agent_core::agents::AgentLimits;
 use agent_core::child;
 use agent_core::journal::{ChildOf, Entry, Header, Record};
 use agent_core::lifecycle;
@@ -47,6 +48,8 @@ pub struct Tree {
     /// How long it takes until another program resumes the tree, in milliseconds.
     pub down_ms: u64,
     steps: Steppers,
+    /// How many agents the session allowed when it began.
+    limits: AgentLimits,
     /// Outcomes that a model has read, by the child's place: each once.
     pub told: BTreeMap<Place, u32>,
     /// The times that the root's turns were given, in milliseconds.
@@ -63,6 +66,7 @@ impl Tree {
     /// The same with other functions.
     #[must_use]
     pub fn stepping(config: SessionConfig, bound: Option<lifecycle::LifecycleConfig>, steps: Steppers) -> Self {
+        let limits = config.agents.unwrap_or_default();
         let node = Node::new(Header::new("root", "test", "/", config));
         let mut tree = Self {
             nodes: BTreeMap::from([(vec![], node)]),
@@ -70,6 +74,7 @@ impl Tree {
             now_ms: 0,
             down_ms: 1_000,
             steps,
+            limits,
             told: BTreeMap::new(),
             deadlines: Vec::new(),
         };

@@ -31,10 +31,21 @@ impl Tree {
             hold(Invariant::RestsAbove, rests_alone, || format!("{at:?} rests and has living children"))?;
             // A call that had begun when the program died counts, and is made again.
             let most = config.limits.max_model_calls.unwrap_or(u64::MAX);
-            let is_within = committed.model_calls <= most && living <= config.agents.unwrap_or_default().width as usize;
-            hold(Invariant::LeasesHold, is_within, || {
-                format!("{at:?} has {living} children and {} of {most} calls spent or leased", committed.model_calls)
+            hold(Invariant::LeasesHold, committed.model_calls <= most, || {
+                format!("{at:?} has {} of {most} calls spent or leased", committed.model_calls)
             })?;
+            let is_held = living == 0 && !agent.session().ledger().leased.is_nothing();
+            hold(Invariant::SpentCounts, !is_held, || format!("{at:?} has no living child, and a lease is out"))?;
+            let within = at.len() <= self.limits.depth as usize && living <= self.limits.width as usize;
+            hold(Invariant::AgentsWithinLimits, within, || format!("{at:?} has {living} living children"))?;
+            for kin in agent.kin().filter(|kin| kin.child().outcome().is_some()) {
+                let below = [&at[..], &[kin.child().number()]].concat();
+                let spent = self.nodes.get(&below).map(|child| child.agent.spent());
+                let counted = kin.child().spent();
+                hold(Invariant::SpentCounts, spent.is_none_or(|spent| spent == *counted), || {
+                    format!("{below:?} spent {spent:?}, and {counted:?} counts above")
+                })?;
+            }
             for kin in agent.kin().filter(|kin| kin.child().is_living()) {
                 let below = [&at[..], &[kin.child().number()]].concat();
                 let Some(child) = self.nodes.get(&below) else { continue };
@@ -43,6 +54,9 @@ impl Tree {
                 hold(Invariant::PoliciesHoldBelow, holds, || format!("{below:?} has another policy above it"))?;
             }
         }
+        let all = self.nodes.len() - 1;
+        let within = all <= self.limits.total as usize;
+        hold(Invariant::AgentsWithinLimits, within, || format!("{all} agents were begun"))?;
         let twice = self.told.iter().find(|(_, told)| **told > 1);
         hold(Invariant::ToldOnce, twice.is_none(), || format!("an outcome was told more than once: {twice:?}"))
     }

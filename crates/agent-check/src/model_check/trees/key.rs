@@ -30,7 +30,7 @@ pub(super) fn of(node: &Growing) -> u128 {
         place(at, &mut print);
         print.word(u64::from(*told));
     }
-    for left in [left.agents, left.messages, left.cancels, left.changes, left.deaths] {
+    for left in [left.agents, left.beyond, left.messages, left.cancels, left.changes, left.deaths] {
         print.word(u64::from(left));
     }
     print.finish()

@@ -86,7 +86,7 @@ fn replies(node: &Growing, at: &Place) -> Vec<Reply> {
         return vec![Reply::Done];
     }
     let mut all = vec![Reply::Done, Reply::Read];
-    let (room, has_kin) = (usize::from(left.agents), agent.kin().next().is_some());
+    let (room, has_kin) = (usize::from(left.agents + left.beyond), agent.kin().next().is_some());
     if at.len() < usize::from(left.depth) {
         all.extend((room > 0).then_some([Reply::Spawn, Reply::SpawnBehind]).into_iter().flatten());
         all.extend((room > 1).then_some(Reply::SpawnBoth));
@@ -103,13 +103,15 @@ pub(super) fn play(node: &mut Growing, choice: &Move) {
     let (tree, left) = (&mut node.tree, &mut node.left);
     match choice {
         Move::Answer(number, reply) => {
-            left.agents -= match reply {
+            let asked: u8 = match reply {
                 Reply::Spawn | Reply::SpawnBehind => 1,
                 Reply::SpawnBoth => 2,
                 _ => 0,
             };
-            let is_apart = node.is_apart;
-            tree.finish(*number, |agent, at| answer(*reply, is_apart, agent, at));
+            left.beyond -= asked.saturating_sub(left.agents);
+            left.agents = left.agents.saturating_sub(asked);
+            let (is_apart, depth) = (node.is_apart, usize::from(left.depth));
+            tree.finish(*number, |agent, at| answer(*reply, is_apart, depth, agent, at));
         }
         Move::Fail(number) => tree.fail(*number),
         Move::Finish(number) => tree.finish(*number, |_, _| LlmResponse::text("done")),
@@ -139,12 +141,13 @@ fn tighten(tree: &mut Tree) {
     tree.tell(&[], session::Event::Reconfigured { config: Box::new(config) }.into());
 }
 
-fn answer(reply: Reply, is_apart: bool, agent: &Agent, at: &Place) -> LlmResponse {
+fn answer(reply: Reply, is_apart: bool, depth: usize, agent: &Agent, at: &Place) -> LlmResponse {
     let id = format!("{at:?}-{}", rounds(agent));
     let kin = agent.kin().count();
     let spawn = |number: usize, behind: bool| {
-        // One that works apart begins no others here, so that one is within the bounds.
-        let budget = json!({"model_calls": 3, "agents": u8::from(!is_apart)});
+        // One that may begin another is given so many, and no more: what it holds, its siblings do not have.
+        let calls = if at.is_empty() { 3 } else { 1 };
+        let budget = json!({"model_calls": calls, "agents": u8::from(at.len() + 1 < depth)});
         let workspace = if is_apart { "worktree" } else { "read_only" };
         let name = format!("n{}", kin + number);
         let arguments =

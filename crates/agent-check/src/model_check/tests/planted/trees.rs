@@ -5,7 +5,9 @@ use super::super::super::trees::{GROVES, Grove, Trees};
 use super::super::REACH;
 use crate::invariants::{Fault, Invariant};
 use agent_core::agent::{Agent, Event, Rejected, Step, Taker, between};
+use agent_core::agents::AgentLimits;
 use agent_core::child;
+use agent_core::child::lease::Spent;
 use agent_core::children::Children;
 use agent_core::children::table::{ActionKind, ChildrenTable, State, TABLE, Trigger};
 use agent_core::session;
@@ -15,6 +17,8 @@ planted! {
     an_agent_that_rests_above_living_ones: RestsAbove,
     an_outcome_that_is_told_twice: ToldOnce,
     a_limit_below_what_is_leased: LeasesHold,
+    what_an_agent_spent_and_nobody_counts: SpentCounts,
+    an_agent_more_than_is_allowed: AgentsWithinLimits,
     a_policy_that_stays_above: PoliciesHoldBelow,
     an_outcome_that_nobody_takes: TreesRest,
     a_stop_that_only_waits: StopsReachBelow,
@@ -83,6 +87,38 @@ fn a_limit_below_what_is_leased() -> Fault {
             if !agent.alive().is_empty() && agent.session().config().limits.max_model_calls != Some(1) {
                 let mut config = agent.session().config().clone();
                 config.limits.max_model_calls = Some(1);
+                let _ = agent.step(at_ms, session::Event::Reconfigured { config: Box::new(config) }.into())?;
+            }
+            Ok(step)
+        };
+    })
+}
+
+fn what_an_agent_spent_and_nobody_counts() -> Fault {
+    found("two-below", |trees| {
+        trees.steps.between = |parent, number, child| {
+            let mut taker = between(parent, number, child, None)?;
+            if let Taker::Parent(Event::Child { event, .. }) = &mut taker
+                && let child::Event::Rested { rest, .. } = &mut **event
+            {
+                rest.spent = Spent::default();
+            }
+            Some(taker)
+        };
+    })
+}
+
+/// The limits grow once the session has begun.
+fn an_agent_more_than_is_allowed() -> Fault {
+    found("one-below", |trees| {
+        trees.steps.step = |agent, at_ms, event| {
+            let is_root = !agent.is_child();
+            let is_begin = is_root && matches!(event, Event::Session(session::Event::Started));
+            let step = agent.step(at_ms, event)?;
+            if is_begin {
+                let mut config = agent.session().config().clone();
+                let agents = config.agents.map(|limits| AgentLimits { width: 2, total: 2, ..limits });
+                config.agents = agents;
                 let _ = agent.step(at_ms, session::Event::Reconfigured { config: Box::new(config) }.into())?;
             }
             Ok(step)
