@@ -120,9 +120,7 @@ impl Settings {
         let skills = skills(reading)?;
         let tape = Tape::of(options)?;
         let meant = options.model.as_deref().map(|name| user.meant(name));
-        if options.format_on_edit && formatters.is_empty() && !options.quiet {
-            say("agent: no formatter is configured, so nothing is formatted");
-        }
+        say_without_formatters(options, &formatters);
         Ok(Self {
             provider: options.provider.clone(),
             base_url: options.base_url.clone(),
@@ -157,6 +155,12 @@ impl Settings {
             directory,
             user,
         })
+    }
+}
+
+fn say_without_formatters(options: &Options, formatters: &[FormatterConfig]) {
+    if options.format_on_edit && formatters.is_empty() && !options.quiet {
+        say("agent: no formatter is configured, so nothing is formatted");
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the head of a file says: whether it is a picture, of which kind, and how large. By content, never by name.
 //!
 //! The readers look at headers alone and go forward only: a JPEG's segments up to the frame, and single places of the others. A file whose
-//! header is cut, or says that it has no pixels, is refused: a provider would refuse it too, after it was sent. So is a file that ends before
-//! the picture does: it would stay in the conversation, and every later request would be refused. What is between is not looked at.
+//! header is cut, or says that it has no pixels, is refused: a provider would refuse it too, after it was sent. So is a file that ends
+//! before the picture does: it would stay in the conversation, and every later request would be refused. What is between is not looked at.
 
 use super::{Picture, PictureKind};
 
