@@ -182,7 +182,7 @@ fn asked(field: &Field, at: usize, of: usize, columns: usize) -> Vec<Row> {
         None if field.is_needed => String::new(),
         None => String::from("Enter alone leaves it out · "),
     };
-    rows.push((Tint::Dim, format!("  {how}{enter}{BACK}: the one before · {DECLINE}: decline")));
+    rows.push((Tint::Dim, format!("  {how}{enter}{BACK} · {DECLINE} declines")));
     rows
 }
 
