@@ -25,7 +25,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     done
 }
 
-fn built(words: &[&str], name: &str) -> Result<PathBuf, String> {
+pub(crate) fn built(words: &[&str], name: &str) -> Result<PathBuf, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| String::from("cargo"));
     let status = Command::new(&cargo).args(["build", "--release", "--quiet"]).args(words).status();
     let status = status.map_err(|error| format!("start cargo: {error}"))?;
@@ -37,7 +37,7 @@ fn built(words: &[&str], name: &str) -> Result<PathBuf, String> {
 }
 
 fn measure(place: &Place, journals: &Path) -> Result<(), String> {
-    let (url, sent) = model()?;
+    let (url, sent) = model(PIECES)?;
     let firsts = (0..RUNS).map(|_| Editor::start(place, &url).map(|(_, took)| took));
     told("initialize, from the start of the program", firsts.collect::<Result<_, _>>()?, "30 ms");
 
@@ -204,8 +204,8 @@ impl Drop for Editor {
     }
 }
 
-/// A model that answers in pieces, each by itself, and says when it has sent each.
-fn model() -> Result<(String, Receiver<Instant>), String> {
+/// A model server that answers each request with so many pieces, each by itself. Its URL, and when each piece was sent.
+pub(crate) fn model(pieces: usize) -> Result<(String, Receiver<Instant>), String> {
     let failed = |error: std::io::Error| format!("listen for the program: {error}");
     let listener = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
     let url = format!("http://{}/v1", listener.local_addr().map_err(failed)?);
@@ -213,13 +213,13 @@ fn model() -> Result<(String, Receiver<Instant>), String> {
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             // The program says what is wrong with an answer that is cut.
-            let _ = answer(stream, &sender);
+            let _ = answer(stream, pieces, &sender);
         }
     });
     Ok((url, sent))
 }
 
-fn answer(mut stream: TcpStream, sent: &Sender<Instant>) -> std::io::Result<()> {
+fn answer(mut stream: TcpStream, pieces: usize, sent: &Sender<Instant>) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut length = 0;
@@ -235,7 +235,7 @@ fn answer(mut stream: TcpStream, sent: &Sender<Instant>) -> std::io::Result<()> 
     }
     reader.take(length).read_to_end(&mut Vec::new())?;
     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
-    for piece in 0..PIECES {
+    for piece in 0..pieces {
         std::thread::sleep(BETWEEN_PIECES);
         let delta = json!({ "choices": [{ "index": 0, "delta": { "content": format!("word {piece} ") } }] });
         let now = Instant::now();

@@ -19,6 +19,7 @@ mod rowmutation;
 #[cfg(test)]
 mod schema;
 mod source;
+mod start;
 mod tidy;
 
 use std::io::{self, Write as _};
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         ["big-trees"] => big_trees::run(),
         ["big-journals", words @ ..] => big_journals::run(words),
         ["editor", words @ ..] => editor::run(words),
+        ["start", words @ ..] => start::run(words),
         ["kill-loop"] => long::kill_loop(2_000),
         ["kill-loop", runs] => runs.parse().map_err(|_| USAGE.to_owned()).and_then(long::kill_loop),
         ["journal-damage"] => long::journal_damage(),
@@ -68,5 +70,5 @@ fn say(text: &str) {
 }
 
 const USAGE: &str = "usage: cargo xtask tidy | docs [--check] | api [--check] | proof [--check] | mutate-rows | \
-    mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-journals [--smoke] | big-trees | editor [PROGRAM] | fuzz [SECONDS] | \
+    mutants [--again | --only TEXT … | --report] | instructions | kill-loop [RUNS] | journal-damage | big-journals [--smoke] | big-trees | editor [PROGRAM] | start [PROGRAM] | fuzz [SECONDS] | \
     fuzz-bash [--count N] [--seed N] | mcp-servers | mcp-conformance | model-check [--smoke] …";
