@@ -24,7 +24,7 @@ struct ListedSkill<'a> {
 pub(crate) fn skills(arguments: &Skills) -> Result<u8, Failure> {
     let directory = working_directory(arguments.directory.as_deref())?;
     let (_, trust) = repository_config(&directory)?;
-    let Found { skills, notes } = skills::with_users(trust.is_given.then_some(trust.skills));
+    let Found { skills, notes } = skills::users().with(trust.is_given.then_some(trust.skills));
     notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
     let listed = |skill: &Skill| {
         format!("{}  {}\n  {}\n", skill.name, inline(&skill.description), inline(&skill.file.display().to_string()))

@@ -20,7 +20,7 @@ use crate::model::tape::Tape;
 use crate::screen::terminal::{inline, say, shown_path};
 use crate::session::above::Above;
 use crate::session::own::{HEADLESS_FAILURES_IN_ROW, HEADLESS_MODEL_CALLS, HEADLESS_REPETITIONS, HEADLESS_TOOL_CALLS};
-use crate::skills::{self, Found, Skill};
+use crate::skills::{self, Skill, Users};
 use crate::walls::protected::{GitSettings, Protection, git_settings};
 use crate::walls::sandbox::{self, Place};
 use crate::walls::search_path;
@@ -90,8 +90,8 @@ impl Settings {
     pub(crate) fn resolve(options: &Options, seat: Seat) -> Result<Self, Failure> {
         let directory = working_directory(options.directory.as_deref())?;
         let user = users_config()?;
-        let (repository, mut trust) = repository_config(&directory)?;
-        let reading = reading_skills(&mut trust);
+        let (repository, trust) = repository_config(&directory)?;
+        let reading = reading_skills();
         whole_home::check(&directory, options, seat)?;
         let limits = effective_limits(options, seat, &user, &repository)?;
         let programs = search_path::of(&directory, &user);
@@ -117,7 +117,7 @@ impl Settings {
         let loosest = repository.modes.iter().fold(PermissionMode::Bypass, |mode, wanted| mode.stricter(*wanted));
         let above = repository.above.clone();
         let permissions = permissions(options, &user, repository, &directory, &mut servers);
-        let skills = skills(reading)?;
+        let skills = skills(reading, trust)?;
         let tape = Tape::of(options)?;
         let meant = options.model.as_deref().map(|name| user.meant(name));
         say_without_formatters(options, &formatters);
@@ -243,15 +243,18 @@ fn servers(trust: &Trust) -> Result<Servers, Failure> {
     Ok(found)
 }
 
-/// The user's skills, and those of a trusted repository: there may be hundreds, which are read while the sandbox is tried.
-fn reading_skills(trust: &mut Trust) -> JoinHandle<Found> {
-    let of_project = trust.is_given.then(|| std::mem::take(&mut trust.skills));
-    thread::spawn(move || skills::with_users(of_project))
+/// The user's skills are being read: there may be hundreds, and meanwhile the sandbox is tried. Nothing where there is no thread for it.
+fn reading_skills() -> Option<JoinHandle<Users>> {
+    thread::Builder::new().name(String::from("agent-skills")).spawn(skills::users).ok()
 }
 
-/// The skills that were read. What is none is told.
-fn skills(reading: JoinHandle<Found>) -> Result<Vec<Skill>, Failure> {
-    let found = reading.join().map_err(|_| Failure::internal("reading the skills panicked"))?;
+/// The user's skills, and those of a trusted repository. What is none is told.
+fn skills(reading: Option<JoinHandle<Users>>, trust: Trust) -> Result<Vec<Skill>, Failure> {
+    let users = match reading {
+        Some(reading) => reading.join().map_err(|_| Failure::internal("reading the skills panicked"))?,
+        None => skills::users(),
+    };
+    let found = users.with(trust.is_given.then_some(trust.skills));
     found.notes.iter().for_each(|note| say(&format!("agent: {}", inline(note))));
     Ok(found.skills)
 }

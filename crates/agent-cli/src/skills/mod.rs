@@ -53,16 +53,27 @@ pub(crate) struct Found {
     pub(crate) notes: Vec<String>,
 }
 
-/// The user's skills with those of a project that is trusted, which stand above them.
-pub(crate) fn with_users(of_project: Option<Found>) -> Found {
+/// The user's skills.
+pub(crate) fn users() -> Users {
     let mut search = Search::default();
     search.users();
-    let Found { skills, notes } = of_project.unwrap_or_default();
-    search.notes.extend(notes);
-    // They are of other places.
-    search.place = None;
-    skills.into_iter().for_each(|skill| search.keep(skill));
-    search.found()
+    Users(search)
+}
+
+/// What the search for the user's skills found.
+pub(crate) struct Users(Search);
+
+impl Users {
+    /// With those of a project that is trusted, which stand above them.
+    pub(crate) fn with(self, of_project: Option<Found>) -> Found {
+        let Self(mut search) = self;
+        let Found { skills, notes } = of_project.unwrap_or_default();
+        search.notes.extend(notes);
+        // They are of other places.
+        search.place = None;
+        skills.into_iter().for_each(|skill| search.keep(skill));
+        search.found()
+    }
 }
 
 /// The skills that a project has, trusted or not. Of two with one name the one in the folder that is closest to the directory counts.
