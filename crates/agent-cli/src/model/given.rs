@@ -192,6 +192,9 @@ mod tests {
             (sh("sleep 60"), "did not answer within 1500 ms"),
             (sh("echo sk-secret; echo sk-secret >&2; exit 3"), "it failed; run it yourself"),
             (sh("head -c 1000000 /dev/zero | tr '\\0' a"), "wrote more than 65536 bytes"),
+            // What writes on and on is stopped before its time is over.
+            (vec!["yes".to_owned()], "wrote more than 65536 bytes"),
+            (sh("yes >&2"), "wrote more than 65536 bytes"),
             (sh("true"), "there is nothing in it"),
             (sh("printf 'a\\nb\\n'"), "several lines"),
             (vec!["no-such-program-of-mine".to_owned()], "no-such-program-of-mine"),

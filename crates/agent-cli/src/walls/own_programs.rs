@@ -1,9 +1,12 @@
 //! Starts the programs that the agent runs by itself, such as `git`, and reads their answers.
 
-use agent_core::ports::{Command, CommandRunner as _, Exit, NeverCancelled};
-use agent_exec::{Environment, Fence, Helper, Processes, SearchPath};
+use agent_core::ports::{CancelSignal, Command, Exit};
+use agent_exec::{Environment, Fence, Helper, Processes, SearchPath, Streams};
+use async_trait::async_trait;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// For the agent's own programs: they find others there, too, and end with the agent, however it ends.
 pub(crate) fn processes(programs: &SearchPath) -> Processes {
@@ -78,21 +81,57 @@ pub(crate) fn ask_question(programs: &SearchPath, question: Question<'_>) -> Res
     let run = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let output = runtime.block_on(for_questions(programs, writes).run(&command, &NeverCancelled));
-        output.map_err(|error| error.to_string())
+        // A program that writes on and on is not waited for.
+        let room = Room::of(limit_bytes);
+        let report = |chunk: &[u8]| room.take(chunk.len());
+        let processes = for_questions(programs, writes);
+        let finished = runtime.block_on(processes.run_streaming(&command, Streams::Separate, &room, &report));
+        finished.map_err(|error| error.to_string()).map(|finished| (finished, room.is_cancelled()))
     };
     // The caller may be in a runtime of its own, which must not be blocked by another one.
-    let output = std::thread::scope(|scope| {
+    let (finished, is_too_much) = std::thread::scope(|scope| {
         let started = std::thread::Builder::new().name("agent-question".to_owned()).spawn_scoped(scope, run);
         let thread = started.map_err(|error| format!("start a thread: {error}"))?;
         thread.join().map_err(|_| "it panicked".to_owned())?
     })?;
-    match output.exit {
-        Exit::Code(0) if output.dropped_bytes == 0 => Ok(Answer::Said(output.stdout)),
-        Exit::Code(0) => Err(format!("`{program}` wrote more than {limit_bytes} bytes")),
-        Exit::Code(_) => Ok(Answer::Refused(output.stderr)),
+    match finished.exit {
+        _ if is_too_much => Err(format!("`{program}` wrote more than {limit_bytes} bytes")),
+        Exit::Code(0) => Ok(Answer::Said(finished.stdout.into_bytes())),
+        Exit::Code(_) => Ok(Answer::Refused(finished.stderr.into_bytes())),
         Exit::TimedOut => Err(format!("`{program}` did not answer within {timeout_ms} ms")),
         _ => Err(format!("`{program}` was killed")),
+    }
+}
+
+/// How much a program may still write; once it has written more, it is stopped.
+struct Room {
+    left_bytes: AtomicUsize,
+    is_full: watch::Sender<bool>,
+}
+
+impl Room {
+    fn of(bytes: usize) -> Self {
+        Self { left_bytes: AtomicUsize::new(bytes), is_full: watch::Sender::new(false) }
+    }
+
+    fn take(&self, bytes: usize) {
+        let left = self.left_bytes.load(Ordering::Relaxed);
+        self.left_bytes.store(left.saturating_sub(bytes), Ordering::Relaxed);
+        if bytes > left {
+            self.is_full.send_replace(true);
+        }
+    }
+}
+
+#[async_trait]
+impl CancelSignal for Room {
+    fn is_cancelled(&self) -> bool {
+        *self.is_full.borrow()
+    }
+
+    async fn cancelled(&self) {
+        // The sender is this one's own.
+        let _ = self.is_full.subscribe().wait_for(|is_full| *is_full).await;
     }
 }
 
