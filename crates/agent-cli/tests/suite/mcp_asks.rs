@@ -2,7 +2,7 @@
 
 use crate::mcp::{ALLOWED, Place};
 use crate::pty::{at_rest_after, on_terminal};
-use crate::support::{Editor, Ended, Model, Program, eventually};
+use crate::support::{Editor, Ended, Model, Program, Running, eventually};
 use agent_testkit::http::Step;
 use serde_json::{Value, json};
 
@@ -35,6 +35,62 @@ fn nobody_is_asked_where_nobody_is_there_and_that_is_said() {
     }
 }
 
+/// Types a line a while after the question came: from then on it counts, however slow the machine is.
+fn answer(running: &mut Running, line: &str) {
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    running.write(line);
+}
+
+/// Lines that were typed ahead, or pasted without marks, answer nothing that nobody has seen.
+#[test]
+fn lines_that_come_at_once_are_no_answers() {
+    for flags in ["--allow mcp__s", "--allow mcp__s --plain"] {
+        let place = place("");
+        let model = Model::script([asks("form"), Step::text("Thanks.")]);
+        let Some(mut running) = on_terminal(&place.0, &model, flags) else { return };
+        running.wait_for("> ");
+        running.write("go\r");
+        running.wait_for_screen(|screen| screen.contains("n: decline") && screen.contains("  answer:"));
+        answer(&mut running, "y\r4\r1\rAda\ry\r");
+        running.wait_for("1 of 3: age");
+        running.wait_for_screen(|screen| screen.matches("and is no answer").count() == 4);
+        assert_eq!(model.requests().len(), 1, "{flags}: nothing was sent");
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        for line in ["4\r", "\r", "Ada L\r", "y\r"] {
+            answer(&mut running, line);
+        }
+        at_rest_after(&running, "Thanks.");
+        let read = result(&model);
+        assert!(read.contains(r#"\"name\":\"Ada L\""#) && read.contains(r#"\"age\":4"#), "{flags}: {read}");
+        running.write("\x04");
+        running.end().assert_code(0);
+    }
+}
+
+/// A server that takes its question back in the middle of an answer does not make a message of that.
+#[test]
+fn what_is_typed_for_a_question_that_goes_is_no_message() {
+    for flags in ["--allow mcp__s", "--allow mcp__s --plain"] {
+        let place = place("");
+        let model = Model::script([asks("later"), Step::text("On."), Step::text("Hello.")]);
+        let Some(mut running) = on_terminal(&place.0, &model, flags) else { return };
+        running.wait_for("> ");
+        running.write("go\r");
+        running.wait_for("asks you something");
+        running.write("my PIN ");
+        running.wait_for("is withdrawn: press Enter");
+        running.write("4711\r");
+        running.wait_for("  what you typed for it goes nowhere");
+        at_rest_after(&running, "On.");
+        running.write("hello\r");
+        at_rest_after(&running, "Hello.");
+        let sent: String = model.requests().iter().map(|request| request.body.to_string()).collect();
+        assert!(!sent.contains("4711") && !sent.contains("my PIN") && sent.contains("hello"), "{flags}: {sent}");
+        running.write("\x04");
+        running.end().assert_code(0);
+    }
+}
+
 /// A value after the other, and nothing is sent before all of it was seen. What was being typed comes back behind it.
 #[test]
 fn a_person_answers_at_the_prompt_value_by_value() {
@@ -48,35 +104,33 @@ fn a_person_answers_at_the_prompt_value_by_value() {
         running.wait_for("  | Who are you?\\u{202e}\\u{1b}[2J");
         running.wait_for_screen(|screen| screen.contains("n: decline") && screen.contains("  answer:"));
         // Only y begins it, a while after it came.
-        running.write("what\r");
+        answer(&mut running, "what\r");
         running.wait_for_screen(|screen| screen.contains("  y or n\n") || screen.contains("and is no answer"));
-        // From then on it counts, however slow the machine was.
-        std::thread::sleep(std::time::Duration::from_millis(400));
-        running.write("y\r");
+        answer(&mut running, "y\r");
         // In the order in which the server wrote them.
         running.wait_for("1 of 3: age (a whole number)");
-        running.write("old\r");
+        answer(&mut running, "old\r");
         running.wait_for("it has to be a whole number");
-        running.write("200\r");
+        answer(&mut running, "200\r");
         running.wait_for("it has to be 150 at most");
-        running.write("\r");
+        answer(&mut running, "\r");
         running.wait_for("2 of 3: colour (one of the choices)");
         running.wait_for("    1 Red");
         running.wait_for("Enter alone: Green");
-        running.write("1\r");
+        answer(&mut running, "1\r");
         running.wait_for("3 of 3: Your name (a text, needed)");
-        running.write("\r");
+        answer(&mut running, "\r");
         running.wait_for("an answer is needed");
-        running.write("/back\r");
+        answer(&mut running, "/back\r");
         running.wait_for_screen(|screen| screen.matches("2 of 3: colour").count() == 2);
-        running.write("\r");
+        answer(&mut running, "\r");
         running.wait_for_screen(|screen| screen.matches("3 of 3: Your name").count() == 2);
-        running.write("Ada L\r");
+        answer(&mut running, "Ada L\r");
         running.wait_for("  age: (left out)");
         running.wait_for("  colour: Green");
         running.wait_for("  Your name: Ada L");
         assert_eq!(model.requests().len(), 1, "nothing was sent");
-        running.write("y\r");
+        answer(&mut running, "y\r");
         at_rest_after(&running, "Thanks.");
         let read = result(&model);
         assert!(read.contains(r#"\"name\":\"Ada L\""#) && read.contains(r#"\"colour\":\"g\""#), "{words}: {read}");
@@ -85,8 +139,7 @@ fn a_person_answers_at_the_prompt_value_by_value() {
         running.write("and again\r");
         running.wait_for("go to an address of example.com, which is not opened for you:");
         running.wait_for("  | https://example.com/log-in?at=1");
-        std::thread::sleep(std::time::Duration::from_millis(400));
-        running.write("y\r");
+        answer(&mut running, "y\r");
         at_rest_after(&running, "There.");
         assert!(result(&model).contains(r#"{\"action\":\"accept\"}"#), "{words}: {}", result(&model));
         running.write("\x04");
@@ -110,16 +163,14 @@ fn a_draft_is_no_answer_a_no_is_one_and_a_stop_takes_the_question_back() {
     running.write("go\r");
     running.wait_for("it seems to want a password, a key or a token");
     running.wait_for_screen(|screen| screen.contains("\n  answer:"));
-    std::thread::sleep(std::time::Duration::from_millis(400));
-    running.write("n\r");
+    answer(&mut running, "n\r");
     at_rest_after(&running, "Without.");
     assert!(result(&model).contains(r#"\"action\":\"decline\""#), "{}", result(&model));
 
     running.write("again\r");
     running
         .wait_for_screen(|screen| screen.matches("asks you something").count() == 2 && screen.contains("\n  answer:"));
-    std::thread::sleep(std::time::Duration::from_millis(400));
-    running.write("y\r");
+    answer(&mut running, "y\r");
     running.wait_for("1 of 3: age");
     running.write("4\x03");
     running.wait_for("the question of the MCP server s is withdrawn");

@@ -23,5 +23,5 @@ pub(crate) fn output(mut command: Command) -> io::Result<Output> {
     })?
 }
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_micros(200);

@@ -128,8 +128,9 @@ impl Field {
         let title = if title.trim().is_empty() { name.to_owned() } else { title };
         let mut field =
             Self { name: name.to_owned(), title, description: words("description"), is_needed, kind, default: None };
-        // One that does not fit is none.
-        field.default = schema.get("default").filter(|value| field.check(value).is_ok()).cloned();
+        // One that does not fit is none; nor is one that would fill the screen and hide who asks.
+        let is_short = |value: &&Value| value.as_str().is_none_or(|text| text.len() <= MOST_DEFAULT_BYTES);
+        field.default = schema.get("default").filter(|value| field.check(value).is_ok()).filter(is_short).cloned();
         Ok(field)
     }
 
@@ -349,6 +350,9 @@ const NAME_LIMIT_BYTES: usize = 200;
 const WORDS_LIMIT_BYTES: usize = 1_000;
 const MOST_CHOICES: usize = 100;
 
+/// Of the text that a server proposes.
+const MOST_DEFAULT_BYTES: usize = 1_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -422,6 +426,8 @@ mod tests {
         assert_eq!(with(json!({"type": "string", "default": "d"}), true), Ok(Some(json!("d"))));
         assert_eq!(with(json!({"type": "string"}), false), Ok(None));
         assert_eq!(with(json!({"type": "string"}), true), Err("an answer is needed".to_owned()));
+        let long = "d".repeat(1_001);
+        assert_eq!(with(json!({"type": "string", "default": long}), false), Ok(None));
         // A default that does not fit is none.
         assert_eq!(with(json!({"type": "integer", "maximum": 3, "default": 9}), false), Ok(None));
     }

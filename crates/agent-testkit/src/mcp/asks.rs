@@ -6,7 +6,7 @@ use std::time::Duration;
 
 impl Server {
     /// The tool `ask`: by its text it asks a `form` (also `twice`, or in a `loop`), a `secret`, an `odd` form, for a `visit` of an
-    /// address; it takes its question back (`back`), or ends behind it (`crash`); without a text it asks where the client works, in a
+    /// address; it takes its question back at once or later (`back`, `later`), or ends behind it (`crash`); without a text it asks where the client works, in a
     /// loop. What it is answered is what the call says.
     pub(super) fn ask(&mut self, id: &Value, params: &Value) {
         let what = params["arguments"]["text"].as_str().unwrap_or_default();
@@ -53,8 +53,8 @@ impl Server {
         let request = asked(what);
         say(&json!({"jsonrpc": "2.0", "id": QUESTION, "method": request["method"], "params": request["params"]}));
         match what {
-            "back" => {
-                sleep(Duration::from_millis(300));
+            "back" | "later" => {
+                sleep(Duration::from_millis(if what == "back" { 300 } else { 3_000 }));
                 say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": QUESTION}}));
                 if let Some(call) = self.waiting.take() {
                     tell(&call, "never mind");

@@ -1,7 +1,12 @@
 //! What servers ask the person in the middle of a call, at the prompt: one question after the other, and none while the session asks.
+//!
+//! 1. Each step of a question has to stand there for a moment before a line answers it: lines that were typed ahead, or pasted without
+//!    marks, would answer what nobody has seen.
+//! 2. A server may take its question back at any moment, also while a value is typed for it. What is typed then is no message: the line is
+//!    ended first, and goes nowhere.
 
 use super::Screen;
-use super::question::DEAD_TIME;
+use super::question::{DEAD_TIME, PAUSE};
 use crate::mcp::session::{Mcp, told as told_next};
 use crate::screen::form::{Form, Next, told};
 use crate::screen::terminal::{self, Tint, forget_half_typed_line, inline};
@@ -14,6 +19,8 @@ use std::time::Instant;
 pub(super) struct Asked {
     /// The one that is answered now.
     open: Option<Open>,
+    /// The server of one that was withdrawn while its answer was typed: the line that ends the typing is no message.
+    gone: Option<String>,
     waiting: VecDeque<Question>,
 }
 
@@ -26,7 +33,7 @@ struct Open {
 impl Asked {
     /// Whether the next line answers one.
     pub(super) const fn is_open(&self) -> bool {
-        self.open.is_some()
+        self.open.is_some() || self.gone.is_some()
     }
 
     /// Resolves when the one that is answered now is withdrawn; never where none is.
@@ -91,11 +98,20 @@ impl Screen {
 
     /// A line that answers a server. Returns whether it was one.
     pub(super) fn answers_server(&mut self, line: &str) -> bool {
-        let Some(Open { mut form, ready }) = self.asked.open.take() else { return false };
+        if self.asked.gone.take().is_some() {
+            self.put(Tint::Dim, "  what you typed for it goes nowhere");
+            self.prompt_if_idle();
+            return true;
+        }
+        let Some(Open { mut form, mut ready }) = self.asked.open.take() else { return false };
         let columns = terminal::size().0;
-        if form.is_new() && Instant::now() < ready {
+        let now = Instant::now();
+        if now < ready {
             self.put(Tint::Dim, "  this line came before the question could be read, and is no answer");
+            // Each further one is waited out.
+            ready = now + PAUSE;
         } else {
+            ready = now + DEAD_TIME;
             match form.line(line) {
                 Next::Said(reply) => {
                     let said = match &reply {
@@ -118,8 +134,17 @@ impl Screen {
 
     /// The one that is open needs no answer any more.
     pub(super) fn server_asks_no_more(&mut self) {
-        if let Some(open) = self.asked.open.take() {
-            let server = inline(&open.form.question.server);
+        let Some(open) = self.asked.open.take() else { return };
+        let server = inline(&open.form.question.server);
+        // Without the line editor the terminal has what is typed, and does not tell.
+        let is_typing = self.desk.as_ref().is_none_or(|desk| !desk.editor.is_blank() || self.is_typing());
+        if is_typing && !self.is_stopping() {
+            self.view.tell(&format!(
+                "the question of the MCP server {server} is withdrawn: press Enter, and what you typed for it goes nowhere"
+            ));
+            self.prompt(ANSWER);
+            self.asked.gone = Some(server);
+        } else {
             self.view.tell(&format!("the question of the MCP server {server} is withdrawn"));
             self.prompt_if_idle();
         }

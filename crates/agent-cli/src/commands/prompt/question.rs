@@ -256,7 +256,7 @@ impl Screen {
     }
 
     /// Whether keys were pressed just now.
-    fn is_typing(&self) -> bool {
+    pub(super) fn is_typing(&self) -> bool {
         let last = self.desk.as_ref().and_then(|desk| desk.last_key);
         last.is_some_and(|last| last.elapsed() < TYPING)
     }
@@ -410,7 +410,7 @@ pub(super) const fn label(entry: Entry, is_ready: bool, label: &'static str) -> 
 /// A question that has just appeared was not read.
 pub(super) const DEAD_TIME: Duration = Duration::from_millis(300);
 /// Who was typing a message when it appeared goes on for a while: a key answers when none was pressed for so long.
-const PAUSE: Duration = Duration::from_secs(1);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 /// Between two keys of a message there is seldom more.
 const TYPING: Duration = Duration::from_secs(3);
 const ANSWER: &str = "  answer: ";
