@@ -6,8 +6,8 @@ use std::time::Duration;
 
 impl Server {
     /// The tool `ask`: by its text it asks a `form` (also `twice`, or in a `loop`), a `secret`, an `odd` form, for a `visit` of an
-    /// address; it takes its question back at once or later (`back`, `later`), or ends behind it (`crash`); without a text it asks where the client works, in a
-    /// loop. What it is answered is what the call says.
+    /// address; it takes its question back at once or later (`back`, `later`), or ends behind it (`crash`); without a text it asks where
+    /// the client works, in a loop. What it is answered is what the call says.
     pub(super) fn ask(&mut self, id: &Value, params: &Value) {
         let what = params["arguments"]["text"].as_str().unwrap_or_default();
         if what.is_empty() {
