@@ -109,7 +109,6 @@ fn without(why: &Unavailable, insists: bool, seat: Seat) -> Result<(), Failure> 
     Ok(())
 }
 
-/// What somebody asked for by name is hidden, or nothing runs.
 /// One row, and once in a program: `/permissions` has the whole text.
 fn tell_shortly(sandbox: &Sandbox, access: Access) {
     static TOLD: Mutex<String> = Mutex::new(String::new());
@@ -124,6 +123,7 @@ fn tell_shortly(sandbox: &Sandbox, access: Access) {
     }
 }
 
+/// What somebody asked for by name is hidden, or nothing runs.
 fn check_hidden(sandbox: &Sandbox, asked: &[PathBuf]) -> Result<(), Failure> {
     let open = sandbox.not_hidden();
     let is_open = |asked: &&PathBuf| asked.canonicalize().is_ok_and(|asked| open.contains(&asked));

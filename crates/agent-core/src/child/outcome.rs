@@ -3,6 +3,7 @@
 use super::lease::Spent;
 use crate::session::Evidence;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -117,6 +118,16 @@ impl Outcome {
     pub fn evidence(&self) -> Evidence {
         let count = |checks: u32| usize::try_from(checks).unwrap_or(usize::MAX);
         self.verified.map_or(Evidence::Unverified, |Verified { kept, of }| Evidence::of(count(kept), count(of)))
+    }
+
+    /// The same in words, with the count of its checks.
+    #[must_use]
+    pub fn checked(&self) -> String {
+        let words = self.evidence().words();
+        match self.verified {
+            Some(Verified { kept, of }) => format!("{words}: {kept} of {of} checks passed"),
+            None => String::from(words),
+        }
     }
 
     /// The same with the reason.

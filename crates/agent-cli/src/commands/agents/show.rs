@@ -6,7 +6,6 @@ use super::reach::{Named, find};
 use crate::failure::Failure;
 use crate::screen::counted::{counted, usd};
 use crate::screen::terminal::{in_rows, inline, one_line, print};
-use crate::screen::view::checked;
 use agent_core::agent::Kin;
 use agent_core::agents::{SharedWorkspace, TaskMode};
 use agent_core::child::Left;
@@ -48,7 +47,7 @@ fn described(Named { tree, place }: &Named) -> Vec<String> {
         let reason = outcome.reason.as_ref().map(|why| format!(" ({})", one_line(why, 200))).unwrap_or_default();
         lines.push(format!("outcome  {}{reason}", outcome.word));
         let stale = if kin.is_some_and(Kin::is_stale) { "; files may have changed since" } else { "" };
-        lines.push(format!("checked  {}{stale}", checked(outcome)));
+        lines.push(format!("checked  {}{stale}", outcome.checked()));
         lines.extend(match outcome.left.as_deref() {
             None | Some(Left::Nothing) => Vec::new(),
             Some(Left::Changes { path, branch, .. }) => {

@@ -173,6 +173,8 @@ impl Screen {
                 self.interrupt();
                 self.last_interrupt = None;
             }
+            // At rest only one is open that its server has taken back.
+            Wish::Stop if self.is_idle() && self.asked.is_open() => drop(self.answers_server("")),
             Wish::Stop if self.is_idle() => self.escape_at_rest(),
             Wish::Stop => {}
             Wish::Write => self.write_elsewhere(),

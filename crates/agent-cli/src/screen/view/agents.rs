@@ -3,17 +3,8 @@
 use super::{Level, View, call_line};
 use crate::screen::counted::counted;
 use crate::screen::terminal::{inline, one_line};
-use agent_core::child::{Left, Outcome, Verified};
+use agent_core::child::{Left, Outcome};
 use agent_runner::{AgentName, Notice, Order};
-
-/// How far the work of an agent was checked when it ended.
-pub(crate) fn checked(outcome: &Outcome) -> String {
-    let words = outcome.evidence().words();
-    match outcome.verified {
-        Some(Verified { kept, of }) => format!("{words}: {kept} of {of} checks passed"),
-        None => String::from(words),
-    }
-}
 
 impl View {
     pub(super) fn agent_began(&mut self, agent: &AgentName, task: &str) {
@@ -23,7 +14,7 @@ impl View {
     }
 
     pub(super) fn agent_ended(&mut self, agent: &AgentName, outcome: &Outcome) {
-        let verified = format!(", {}", checked(outcome));
+        let verified = format!(", {}", outcome.checked());
         let reason = outcome.reason.as_ref().map(|why| format!(" ({})", one_line(why, 200))).unwrap_or_default();
         let denied = match u64::from(outcome.unasked_denials) {
             0 => String::new(),

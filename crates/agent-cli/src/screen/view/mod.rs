@@ -2,7 +2,6 @@
 
 mod agents;
 
-pub(crate) use agents::checked;
 mod answer;
 mod calls;
 mod lines;

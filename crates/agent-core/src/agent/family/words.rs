@@ -3,6 +3,7 @@
 
 use super::Kin;
 use crate::child::{Counts, Left, Outcome, State, Verified};
+use crate::session::Evidence;
 use agent_types::quote::{in_one_line, is_break, quoted, without_forged};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -30,13 +31,12 @@ pub(super) fn outcome(kin: &Kin) -> Option<(Counts, String)> {
 
 /// How far the work of a child that has ended was checked.
 fn evidence(kin: &Kin, outcome: &Outcome) -> String {
-    let words = kin.evidence().unwrap_or_default().words();
-    match outcome.verified {
-        Some(Verified { kept, of }) if kin.is_stale() => {
+    match outcome.verified.filter(|_| kin.is_stale()) {
+        Some(Verified { kept, of }) => {
+            let words = Evidence::Unverified.words();
             format!("{words}: {kept} of {of} checks passed, and files may have changed since")
         }
-        Some(Verified { kept, of }) => format!("{words}: {kept} of {of} checks passed"),
-        None => String::from(words),
+        None => outcome.checked(),
     }
 }
 
